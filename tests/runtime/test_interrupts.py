@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 
 import linklab
-from linklab.errors import LabEnded
+from linklab.errors import LabEnded, LabError
 from linklab.measure import MeasurementStopped, PingFlow, SimpleperfFlow, run_together
 from linklab.network import TWO_HOSTS
-from linklab.runtime.backends import Kind
+from linklab.runtime.backends import Kind, choose
 
 pytestmark = pytest.mark.lab
 LONG = "x" * 400_000
@@ -206,3 +206,47 @@ def test_who_stops_a_request_is_asked_while_events_come_without_a_pause(lab: lin
     # events, at most 144, whether programs read the clock by themselves or by system calls.
     assert 3 <= len(events) < 1_000
     assert lab["h1"].cmd("echo well").strip() == "well"
+
+
+COMPUTING: dict[str, Callable[[linklab.Lab], object]] = {
+    "command": lambda lab: lab["h1"].cmd("python3 -c 'while 1: pass'"),
+    "after output": lambda lab: lab["h1"].cmd("echo begun; python3 -c 'while 1: pass'"),
+    "deaf": lambda lab: lab["h1"].cmd("(trap '' INT; while :; do :; done)"),
+    "in the background": lambda lab: lab["h1"].cmd("python3 -c 'while 1: pass' &"),
+    "popen": lambda lab: lab["h1"].popen("python3 -c 'while 1: pass'").wait(),
+    "cli": lambda lab: lab.cli("h1 python3 -c 'while 1: pass'"),
+}
+"""The lab's time stands still meanwhile, and with it all its time limits."""
+
+
+@pytest.mark.parametrize("name", COMPUTING)
+def test_ctrl_c_ends_what_computes_without_end_and_keeps_the_lab(name: str, lab: linklab.Lab) -> None:
+    _ends_by_ctrl_c(COMPUTING[name], lab)
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("name", ["after output", "in the background"])
+def test_ctrl_c_ends_what_computes_without_end_in_qemu(name: str, tmp_path: Path) -> None:
+    try:
+        choose("qemu")
+    except LabError as error:
+        pytest.skip(f"needs QEMU: {error}")
+    with linklab.start(TWO_HOSTS, kind="qemu", folder=tmp_path) as lab:
+        _ends_by_ctrl_c(COMPUTING[name], lab)
+
+
+def _ends_by_ctrl_c(compute: Callable[[linklab.Lab], object], lab: linklab.Lab) -> None:
+    threading.Timer(3.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        compute(lab)
+    assert lab["h1"].cmd("echo well").splitlines()[-1] == "well"
+    before_s = lab.now()
+    lab.sleep(1)
+    assert lab.now() - before_s >= 1
+
+
+def test_what_computes_without_end_is_named_at_the_limit_and_ended(virtual: Kind, tmp_path: Path) -> None:
+    with linklab.start(TWO_HOSTS, folder=tmp_path, wall_limit_s=8) as lab:
+        with pytest.raises(LabError, match=r"silent for 8 s.*'python3 -c while 1: pass' \(pid \d+ on h1\) computes"):
+            lab["h1"].cmd("python3 -c 'while 1: pass'")
+        assert lab["h1"].cmd("echo well").strip() == "well"

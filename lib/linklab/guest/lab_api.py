@@ -318,6 +318,7 @@ def wait_listening(loop: RequestLoop, name: str, port: int, timeout_s: float) ->
 def call(loop: RequestLoop, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     """Run a function of the notebook's with the running Mininet. Ctrl-C comes as in a terminal."""
     with _at_terminal(loop) as net:
+        loop.take_turns()
         return function(net, *arguments)
 
 

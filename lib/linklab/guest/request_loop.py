@@ -26,6 +26,7 @@ from typing import Any, NoReturn
 from linklab.errors import LabError, LinklabError
 from linklab.guest import background_output, boot, function_transfer
 from linklab.guest.channel import LARGEST_SENT_BYTES, AgentEnd, ChannelClosed
+from linklab.guest.endless_computing import EndlessComputing
 from linklab.guest.output_capture import OutputCapture
 
 MATURE_S = 16.0
@@ -38,6 +39,8 @@ _MAX_BEATS = 20
 """Beats to wait for at most: a program may never become idle."""
 
 
+_REPETITIONS = 15
+"""Of an interrupt, from one look at what computes to the next: 3 s of real time or more."""
 SILENT_LIMIT_S = 300_000.0
 """Seconds of the lab's clock for which a request may send nothing; then it is interrupted. If all processes wait for
 each other, few timers are due, and virtual time gets there within two seconds of real time; Open vSwitch sets timers
@@ -48,6 +51,10 @@ class RequestInterrupted(KeyboardInterrupt):
     """The notebook asked to stop the request that runs (Ctrl-C, or its limit of real time), or the request sent nothing
     for `SILENT_LIMIT_S`.
     """
+
+
+class _NoBeat(Exception):
+    """An interrupt came before the beat."""
 
 
 class RequestLoop:
@@ -65,14 +72,18 @@ class RequestLoop:
         self._clock_s = self.beat_s = time.monotonic()
         self._reading = False
         self._printed = OutputCapture()
-        self._interruptible = self._sigio_is_on = False
-        self._interrupts_seen = (0, 0)  # of the last one handled: the request's id, the interrupt's number
+        self._interruptible = self._awaits_beat = False
+        self._interrupt = 0  # the number of the last one that was taken
+        self._interrupt_is_due = False
+        self._repetitions = 0
+        self._endless_computing = EndlessComputing()
         self._hang_answer: dict[str, Any] | None = None
         """What is sent as the answer if the request hung."""
         signal.signal(signal.SIGINT, signal.default_int_handler)  # programs started here would inherit an ignored one
         signal.signal(signal.SIGIO, self._on_input)
         signal.signal(signal.SIGALRM, self._on_silence)
         fcntl.fcntl(channel.read_fd, fcntl.F_SETOWN, os.getpid())
+        self._flags = fcntl.fcntl(channel.read_fd, fcntl.F_GETFL)
 
     def emit(self, event: Any) -> None:
         """Send an event (output, progress) to the notebook while the request still runs.
@@ -81,7 +92,7 @@ class RequestLoop:
         """
         interruptible, self._interruptible = self._interruptible, False  # an interrupt must not cut a message in two
         try:
-            self.beat_s = await_beat()
+            self._beat_comes()  # after an interrupt the caller has its turn at once
             self._send({"event": event, **self._take_printed()})
         finally:
             self._interruptible = interruptible
@@ -112,9 +123,14 @@ class RequestLoop:
 
         For functions that do not call `poll`: a notebook's own, and Mininet's.
         """
-        self._set_sigio(True)
         self._interruptible = True
-        self.check_interrupt()  # one may have arrived before SIGIO was on
+        self.check_interrupt()  # one may have arrived before
+
+    def take_turns(self) -> None:
+        """Until the request ends, let other programs have their turns while the function computes, or polls without a
+        pause: it is not ours.
+        """
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
 
     def be_uninterruptible(self) -> None:
         """End `be_interruptible`: clean-up after an interrupt must not be interrupted."""
@@ -122,31 +138,49 @@ class RequestLoop:
 
     def _set_sigio(self, on: bool) -> None:
         """Turn SIGIO for what arrives on the channel on or off."""
-        self._sigio_is_on = on
-        flags = fcntl.fcntl(self._channel.read_fd, fcntl.F_GETFL)
-        fcntl.fcntl(self._channel.read_fd, fcntl.F_SETFL, flags | os.O_ASYNC if on else flags & ~os.O_ASYNC)
+        fcntl.fcntl(self._channel.read_fd, fcntl.F_SETFL, self._flags | os.O_ASYNC if on else self._flags)
 
     def _on_input(self, number: int, frame: FrameType | None) -> None:
         """Handle SIGIO: the notebook has sent something."""
-        if self._interruptible:
+        if self._awaits_beat:
+            self._awaits_beat = False
+            if self._take_interrupts(frame):
+                raise _NoBeat
+            self._awaits_beat = True
+        elif self._interruptible:
             self._poll_interrupts(frame)
 
     def _poll_interrupts(self, frame: FrameType | None) -> None:
         """Take the interrupts that have arrived, and raise `RequestInterrupted` if one is for this request."""
         interruptible, self._interruptible = self._interruptible, False  # this must not interrupt itself
-        message = self._channel.waiting_interrupt()
-        # the notebook repeats an interrupt until the request is answered: skip repetitions, and earlier requests'
-        while message is not None and (message["interrupt"], message["number"]) <= self._interrupts_seen:
-            message = self._channel.waiting_interrupt()
-        if message is not None:
-            self._interrupts_seen = message["interrupt"], message["number"]
-            if "silent" in message:  # the notebook saw no message for its limit of real time (`runtime/client.py`)
-                self._note_hang(frame, {"silent": True})
-            if interruptible:
-                self._interrupt_programs()
+        self._take_interrupts(frame)
+        due, self._interrupt_is_due = self._interrupt_is_due, False
+        if due and interruptible:
+            self._interrupt_programs()
         self._interruptible = interruptible
-        if message is not None:
+        if due:
             raise RequestInterrupted
+
+    def _take_interrupts(self, frame: FrameType | None) -> bool:
+        """Take the interrupts that have arrived, and return whether one is for this request.
+
+        The notebook repeats an interrupt until the request is answered. A program that computes without end keeps time
+        from passing, and the answer from coming, and it may take no notice of SIGINT: then it is killed.
+        """
+        came = False
+        while (message := self._channel.waiting_interrupt()) is not None:
+            if message["interrupt"] != self._request:
+                continue
+            came = True
+            if message["number"] > self._interrupt:
+                self._interrupt, self._interrupt_is_due, self._repetitions = message["number"], True, 0
+                if "silent" in message:  # the notebook saw no message for its limit of real time (`runtime/client.py`)
+                    self._note_hang(frame, {"silent": True})
+            else:
+                self._repetitions += 1
+            if self._repetitions % _REPETITIONS == 0:
+                self._endless_computing.look()
+        return came
 
     def _on_silence(self, number: int, frame: FrameType | None) -> None:
         """Handle SIGALRM: the request sent nothing for `SILENT_LIMIT_S`, so all can only wait for each other."""
@@ -196,7 +230,8 @@ class RequestLoop:
             if "interrupt" in request:
                 continue  # it came too late: its request has been answered
             self._request = request["id"]
-            self._interrupts_seen = self._request, 0
+            self._interrupt, self._interrupt_is_due = 0, False
+            self._hang_answer = None
             self._reading = request.get("reads") is True
             answer = self._answer_reading(request) if self._reading else self._answer_changing(request)
             try:
@@ -222,11 +257,13 @@ class RequestLoop:
 
     def _answer_changing(self, request: dict[str, Any]) -> dict[str, Any]:
         """Answer a request that may change something: it takes time, and has random numbers of its own."""
+        self._set_sigio(True)
         self._begin()
         with self._printed.gathered():
             answer = self._answer(request)
-            self.beat_s = await_beat()
-        answer |= self._take_printed()
+            self._await_beat()
+        self._set_sigio(False)
+        answer = (self._hang_answer or answer) | self._take_printed()
         self._clock_s = time.monotonic()
         return answer
 
@@ -250,17 +287,47 @@ class RequestLoop:
         a measurement are to show its random variation. The seed does not depend on what was drawn before.
         """
         self._changing_count += 1
-        self.beat_s = await_beat()
+        self._await_beat()
         seed = (self.seed + (self._changing_count << 32)) % 2**64
         time.sleep(random.Random(seed).randrange(BEAT_NS) / 1e9)
         boot.seed_kernel(seed)
+
+    def _await_beat(self) -> None:
+        """Wait until the next beat, however often the notebook interrupts: what keeps it from coming is killed."""
+        while not self._beat_comes():
+            pass
+
+    def _beat_comes(self) -> bool:
+        """Wait until the next beat, `PHASE_NS` after a multiple of `BEAT_NS`; False if an interrupt comes before it.
+
+        This costs no real time on virtual time. While a program computes without end, no beat comes.
+
+        All programs that can run without time passing have then run, so a message to the notebook finds the lab at
+        rest, and how far a program comes does not depend on how long the notebook takes.
+
+        The kernel rounds TCP's timers to ticks of 10 ms: a measurement that starts at another offset from them sees
+        other queues and losses, and gives other digits. Exactly on a tick, TCP's timers would wake programs. If a
+        packet wakes a program at the moment of a beat, wait for the next one.
+        """
+        try:
+            self._awaits_beat = True
+            for _ in range(_MAX_BEATS):
+                now_ns = time.monotonic_ns()
+                wait_ns = (PHASE_NS - now_ns) % BEAT_NS
+                self.beat_s = (now_ns + wait_ns) / 1e9
+                time.sleep(wait_ns / 1e9)
+                if _is_only_runnable():
+                    break
+            self._awaits_beat = False
+        except _NoBeat:
+            return False
+        return True
 
     def _take_printed(self) -> dict[str, str]:
         printed = self._printed.take()
         return {"printed": printed} if printed else {}
 
     def _answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        self._hang_answer = None
         try:
             answer = self._result(request)
         except KeyboardInterrupt:
@@ -275,7 +342,7 @@ class RequestLoop:
                 "kind": "",
                 "trace": traceback.format_exc(),
             }
-        return answer if self._hang_answer is None else self._hang_answer
+        return self._hang_answer or answer
 
     def _result(self, request: dict[str, Any]) -> dict[str, Any]:
         """Run the function. When it has returned, turn off the signals that could raise."""
@@ -286,10 +353,9 @@ class RequestLoop:
             json.dumps(result)
             return {"result": result}
         finally:
+            _go_first()
             self._interruptible = False
             signal.setitimer(signal.ITIMER_REAL, 0)
-            if self._sigio_is_on:
-                self._set_sigio(False)
 
 
 def wait_until_mature() -> None:
@@ -301,35 +367,22 @@ def wait_until_mature() -> None:
     time.sleep(max(0.0, MATURE_S - time.monotonic()))
 
 
-def await_beat() -> float:
-    """Sleep until the next beat, `PHASE_NS` after a multiple of `BEAT_NS`, and return its time in seconds.
-
-    This costs no real time on virtual time.
-
-    All programs that can run without time passing have then run, so a message to the notebook finds the lab at rest,
-    and how far a program comes does not depend on how long the notebook takes.
-
-    The kernel rounds TCP's timers to ticks of 10 ms: a measurement that starts at another offset from them sees other
-    queues and losses, and gives other digits. Exactly on a tick, TCP's timers would wake programs. If a packet wakes a
-    program at the moment of a beat, wait for the next one.
-    """
-    for _ in range(_MAX_BEATS):
-        now_ns = time.monotonic_ns()
-        wait_ns = (PHASE_NS - now_ns) % BEAT_NS
-        time.sleep(wait_ns / 1e9)
-        if _is_only_runnable():
-            break
-    return (now_ns + wait_ns) / 1e9
-
-
 def _is_only_runnable() -> bool:
     """Return whether no other process in the lab is runnable (`man 5 proc`, loadavg's fourth field)."""
     with open("/proc/loadavg", encoding="ascii") as file:
         return file.read().split()[3].startswith("1/")
 
 
+def _go_first() -> None:
+    """Let this process go before all others when it wakes: while a program computes time stands still, so its turn
+    never ends, and the notebook's interrupt is to be seen.
+    """
+    os.sched_setscheduler(0, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, os.sched_param(1))
+
+
 def serve(loop: RequestLoop) -> NoReturn:
     """Run `RequestLoop.serve`, and end this process when the notebook is gone."""
+    _go_first()
     with contextlib.suppress(ChannelClosed):
         loop.serve()
     os._exit(0)
