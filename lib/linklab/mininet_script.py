@@ -7,15 +7,16 @@ import re
 import readline  # noqa: F401 - gives input() its history and line editing
 import sys
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from linklab.errors import LabError
 from linklab.guest import lab_api
 from linklab.lab import lab_process, writable
-from linklab.runtime.client import LabProcess
+from linklab.runtime.client import WALL_LIMIT_S, LabProcess
 
-_SILENCE_LIMIT_S = 3600.0
-"""Seconds of real time. Longer than in a notebook: a script may ping 64 hosts in silence, and a person is there."""
 _QUIET_S = 10.0
 _OF_PYTHON_2 = re.compile(
     rb"""^\s*(?:print\s+(?:["'%\w]|>>)|exec\s+["'\w]|except\s+[\w.]+\s*,\s*\w+\s*:|raise\s+\w+\s*,)|\b0[0-7]+\b|<>""",
@@ -39,13 +40,11 @@ def run(words: list[str], seed: int = 0) -> int:
     if script is not None:
         lies = (script.absolute().parent, script.resolve().parent)
         places += [place for place in dict.fromkeys(lies) if not place.is_relative_to(here)]
-    process = lab_process(None, folder, _SILENCE_LIMIT_S, seed, reads=places)
+    process = lab_process(None, folder, WALL_LIMIT_S, seed, reads=places)
     with process:
-        command = _command(words, script)
-        terminal = _Terminal()
         together = os.fstat(1) == os.fstat(2)
-        process.call(lab_api.start_foreground, command, str(here), together, stop=_Silence(process, terminal).tell)
-        return _attend(process, terminal)
+        start = partial(process.call, lab_api.start_foreground, _command(words, script), str(here), together)
+        return _attend(process, start)
 
 
 def _script(name: str) -> Path | None:
@@ -84,53 +83,63 @@ def _check_python(script: Path) -> None:
             ) from None
 
 
-def _attend(process: LabProcess, terminal: _Terminal) -> int:
-    """Show what the script prints and give it lines, until it ends."""
-    line: str | None = None
-    interrupted = False
+def _attend(process: LabProcess, start: Callable[..., int | None]) -> int:
+    """Start the script, show what it prints and give it lines, until it ends."""
+    terminal = _Terminal()
+    go_on = start
     while True:
+        line, interrupted = None, False
         try:
-            silence = _Silence(process, terminal)
-            status = process.call(
-                lab_api.continue_foreground, line, interrupted, on_event=terminal.show, stop=silence.tell
-            )
-            line, interrupted = None, False
+            silence = _Silence(terminal)
+            status = go_on(on_event=silence.hear, stop=silence.tell)
             if status is not None:
                 return status
             line = terminal.read()
         except KeyboardInterrupt:
             if not process.running:
                 raise
-            line, interrupted = None, True
+            interrupted = True
+        go_on = partial(process.call, lab_api.continue_foreground, line, interrupted)
 
 
 class _Silence:
     """Tells once, when the script has printed nothing for ten real seconds, what the lab does meanwhile."""
 
-    def __init__(self, process: LabProcess, terminal: _Terminal) -> None:
-        self._process, self._terminal = process, terminal
+    def __init__(self, terminal: _Terminal) -> None:
+        self._terminal = terminal
         self._told = False
-        self._since_s, self._computed_s = time.monotonic(), process.cpu_s()
-        terminal.shown_s = self._since_s
+        self._begin()
+
+    def _begin(self) -> None:
+        self._since_s = time.monotonic()
+        self._clock_s: float | None = None
+
+    def hear(self, event: dict[str, Any]) -> None:
+        """Show what the script wrote, or note the lab's clock, which the lab sends while the script is silent."""
+        if "clock_s" in event:
+            self._clock_s = float(event["clock_s"])
+        else:
+            self._terminal.show(event)
+            self._begin()
 
     def tell(self) -> bool:
         """Tell it if it is time; return False, for the script goes on. The client calls this while it waits."""
-        if self._terminal.shown_s > self._since_s:
-            self._since_s, self._computed_s = self._terminal.shown_s, self._process.cpu_s()
         passed_s = time.monotonic() - self._since_s
         if not self._told and passed_s >= _QUIET_S:
             self._told = True
-            computed_s = self._process.cpu_s() - self._computed_s
-            what = (
-                f"the lab computed for {computed_s:.0f} s of them: much traffic, a long computation, or a loop without "
-                "a pause, in which the lab's time stands still"
-                if computed_s >= passed_s / 4
-                else f"the lab computed for {computed_s:.0f} s of them and waits, perhaps for a program that never ends"
-            )
             print(
-                f"linklab: the script has printed nothing for {passed_s:.0f} s; {what}. Ctrl-C ends it", file=sys.stderr
+                f"linklab: the script has printed nothing for {passed_s:.0f} s; {self._what()}. Ctrl-C ends it",
+                file=sys.stderr,
             )
         return False
+
+    def _what(self) -> str:
+        if self._clock_s is None:
+            return (
+                "little or none of the lab's time has passed: much traffic, a long computation, or a loop without a "
+                "pause, in which the lab's time stands still"
+            )
+        return f"the lab's time is at {self._clock_s:,.0f} s and goes on: the script waits, perhaps in vain"
 
 
 class _Terminal:
@@ -139,12 +148,9 @@ class _Terminal:
     def __init__(self) -> None:
         self._streams = {"output": sys.stdout.buffer, "errors": sys.stderr.buffer}
         self._prompt = b""
-        self.shown_s = 0.0
-        """When it last showed something."""
 
     def show(self, event: dict[str, str]) -> None:
         """Write what the script wrote, byte for byte."""
-        self.shown_s = time.monotonic()
         for name, text in event.items():
             data = text.encode("latin-1")
             self._streams[name].write(data)

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from linklab import mininet_script
+from linklab.errors import LabError
 from linklab.runtime.backends import Kind
 
 from .terminal import Terminal, one_line
@@ -364,7 +366,12 @@ def test_an_application_for_ryu_runs_by_its_name(virtual: Kind, tmp_path: Path) 
     ("text", "told"),
     [
         ("import time\nprint('ready')\nwhile True: time.sleep(1000)\n", "ready"),
-        pytest.param("while True: pass\n", "printed nothing for 10 s; the lab computed for", marks=pytest.mark.large),
+        pytest.param("while True: pass\n", "printed nothing for 10 s; little or none", marks=pytest.mark.large),
+        pytest.param(
+            "import time\nwhile True: time.sleep(0.01)\n",
+            "printed nothing for 10 s; the lab's time is at",
+            marks=pytest.mark.large,
+        ),
     ],
 )
 def test_ctrl_c_ends_what_waits_and_what_computes_and_the_lab(
@@ -376,3 +383,23 @@ def test_ctrl_c_ends_what_waits_and_what_computes_and_the_lab(
         terminal.interrupt()
         assert terminal.end() != 0
         assert terminal.left() == {}
+
+
+@pytest.mark.parametrize(
+    ("endless", "told"),
+    [("time.sleep(100)", r"no answer in 300,000 s of the lab's time"), ("pass", r"silent for 12 s of real time")],
+)
+def test_a_script_without_end_is_ended_and_its_program_and_line_are_named(
+    endless: str,
+    told: str,
+    virtual: Kind,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "script.py").write_text(f"import time\ndef wait():\n    while True: {endless}\nwait()\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(mininet_script, "WALL_LIMIT_S", 12.0)
+    with pytest.raises(LabError, match=rf"{told}.*'python3 script\.py' \(pid \d+\) (waits|computes)"):
+        mininet_script.run(["script.py"])
+    assert 'script.py", line 3, in wait' in capfd.readouterr().err

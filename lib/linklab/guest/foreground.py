@@ -13,6 +13,7 @@ import select
 import signal
 import socket
 import subprocess
+import time
 from pathlib import Path
 
 from linklab.errors import LabError
@@ -20,6 +21,11 @@ from linklab.guest import startup
 from linklab.guest.request_loop import RequestLoop
 
 _CHUNK = 64 * 1024
+_SIGN_S, _LONGEST_SIGN_S = 10.0, 3600.0
+"""Seconds of the lab's time that a program may be silent until a sign tells that time passes, and at most from one such
+sign to the next: each interval is a tenth longer than the one before.
+"""
+_LAST_WORDS_S = 2.0
 _PLACE = Path("/run/linklab")
 _LIBRARY = Path(__file__).parents[2]
 _PROGRAMS = {
@@ -149,6 +155,14 @@ class Foreground:
         if self.line is not None:
             self.answer(self.line)
 
+    def show_last_words(self, loop: RequestLoop) -> None:
+        """Hand on what the program prints to its end, which Ctrl-C has asked for: a Python names the line it was in."""
+        deadline = time.monotonic() + _LAST_WORDS_S
+        ended = False
+        while not ended and (left := deadline - time.monotonic()) > 0:
+            ended = self.ended in loop.poll([*self.streams, self.ended], left)
+            self.show(loop)
+
     def show(self, loop: RequestLoop) -> None:
         """Hand on what the program has printed."""
         for stream, name in list(self.streams.items()):
@@ -173,22 +187,32 @@ def go_on(loop: RequestLoop, line: str | None, interrupt: bool) -> int | None:
     """Let the program run, after `line` or Ctrl-C, until it asks for a line or ends.
 
     None when it asks, and its exit status, as a shell gives it, when it has ended. Output is emitted as it comes, byte
-    for character. Interrupted, it passes Ctrl-C on and returns as when the program asks; a call with `interrupt`
-    that follows is then about the same Ctrl-C.
+    for character, and in silence the lab's clock from time to time. Interrupted, it passes Ctrl-C on and returns as
+    when the program asks; a call with `interrupt` that follows is then about the same Ctrl-C.
     """
-    program: Foreground = loop.state["foreground"]
+    program: Foreground | None = loop.state.get("foreground")
+    if program is None:  # interrupted before it was started
+        return 128 + signal.SIGINT
     passed_on, program.interrupted = program.interrupted, False
     if interrupt and not passed_on:
         program.interrupt()
     elif line is not None:
         program.answer(line)
+    sign_s = _SIGN_S
     while program.asking is None:
         try:
-            ready = loop.poll([*program.streams, program.listener.fileno(), program.ended])
+            ready = loop.poll([*program.streams, program.listener.fileno(), program.ended], sign_s)
         except KeyboardInterrupt:
             program.interrupt()
             program.interrupted = True
+            if loop.hangs:
+                program.show_last_words(loop)
             break
+        if not ready:
+            loop.emit_clock()
+            sign_s = min(1.1 * sign_s, _LONGEST_SIGN_S)
+            continue
+        sign_s = _SIGN_S
         program.show(loop)
         if program.ended in ready:
             program.show(loop)

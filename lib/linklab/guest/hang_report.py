@@ -47,7 +47,7 @@ def hang_report(frame: FrameType | None) -> str:
     with process 1, are left out.
     """
     processes = _processes()
-    parents = {process.parent for process in processes}
+    parents = {process.parent for process in processes if not process.is_shell_of}
     nodes = {process.namespace: f" on {process.is_shell_of}" for process in processes if process.is_shell_of}
     ends = [
         process

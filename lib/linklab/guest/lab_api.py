@@ -542,11 +542,12 @@ def follow_programs(
 # Somebody's script in the foreground (`linklab mininet`)
 
 
-def start_foreground(loop: RequestLoop, words: list[str], folder: str, together: bool) -> None:
-    """Start the foreground program of this lab; see `linklab.guest.foreground`."""
+def start_foreground(loop: RequestLoop, words: list[str], folder: str, together: bool) -> int | None:
+    """Start the foreground program of this lab, and let it run as `continue_foreground` does."""
     from linklab.guest import foreground
 
     foreground.start(loop, words, folder, together)
+    return foreground.go_on(loop, None, False)
 
 
 def continue_foreground(loop: RequestLoop, line: str | None, interrupt: bool) -> int | None:

@@ -90,13 +90,20 @@ class RequestLoop:
 
         Waits for the next beat first, and restarts the silence timer. Raises `LabError` if the message is too long.
         """
+        self._emit(event)
+        self._restart_silence_timer()
+
+    def emit_clock(self) -> None:
+        """Send the lab's clock as an event: the notebook knows then that time passes. It is silence all the same."""
+        self._emit({"clock_s": time.monotonic()})
+
+    def _emit(self, event: Any) -> None:
         interruptible, self._interruptible = self._interruptible, False  # an interrupt must not cut a message in two
         try:
             self._beat_comes()  # after an interrupt the caller has its turn at once
             self._send({"event": event, **self._take_printed()})
         finally:
             self._interruptible = interruptible
-        self._restart_silence_timer()
 
     def poll(self, fds: Iterable[int], timeout_s: float | None = None) -> list[int]:
         """Block until one of `fds` is readable, and return the readable ones: [] after `timeout_s` of the lab's time,
@@ -203,6 +210,11 @@ class RequestLoop:
                 "or give the call a time limit"
             )
         self._hang_answer = {"error": waits, "kind": "LabError", **more}
+
+    @property
+    def hangs(self) -> bool:
+        """Whether the request was interrupted because it gave no sign for too long."""
+        return self._hang_answer is not None
 
     def add_to_hang(self, text: str) -> None:
         """Put `text` before the report, if the request hung: the caller knows more about what it waited for."""
