@@ -168,6 +168,6 @@ def test_a_background_program_prints_on_while_nobody_reads(
     try:
         wait(lab)
         assert int(lab["h2"].cmd("echo $(($(date +%s) - $(cat /tmp/last)))")) <= 1
-        assert lab["h1"].cmd("echo own words").splitlines()[-1] == "own words"
+        assert "own words" in lab["h1"].cmd("echo own words").splitlines()
     finally:
         lab["h1"].cmd("kill $!; wait")

@@ -30,6 +30,7 @@ def poll(context: Any, seconds: float, nap_s: float) -> list[float]:
     import os
     import time
 
+    context.take_turns()
     reader, writer = os.pipe()
     begin = time.monotonic()
     if os.fork() == 0:

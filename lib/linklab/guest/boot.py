@@ -114,6 +114,8 @@ def configure_kernel(folder: str | None) -> None:
     # Linux ends some other program than the one that asks for memory, and the asker waits for that in a busy loop: on
     # virtual time for ever.
     Path("/proc/sys/vm/oom_kill_allocating_task").write_text("1")
+    # else the agent, which goes first (`turns`), would wait at times until a program has computed to its end
+    Path("/proc/sys/kernel/sched_rt_runtime_us").write_text("-1")
     os.chdir(folder or "/")
     for where in ("/run/netns", "/run/lock"):
         os.makedirs(where, exist_ok=True)

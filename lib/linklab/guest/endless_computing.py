@@ -10,6 +10,8 @@ import sys
 import time
 from pathlib import Path
 
+from linklab.guest import turns
+
 _STILL_S = 0.01
 """Less than the lab's time passes between two looks while programs compute without end."""
 
@@ -22,9 +24,18 @@ class EndlessComputing:
     def __init__(self) -> None:
         self._taken: dict[int, int] = {}
         self._clock_s = 0.0
+        self._last: set[int] = set()
+
+    def let_go_on(self) -> None:
+        """Let the programs that were looked at take turns again."""
+        for pid in self._last:
+            turns.take_turns(pid)
+        self._last.clear()
 
     def look(self) -> None:
-        """Kill each program that has computed since the last look, if no time has passed since then."""
+        """Kill each program that has computed since the last look, if no time has passed since then. The others go
+        last for a while: whatever one computes, terminals and shells have their turns.
+        """
         taken, clock_s = _runnable(), time.monotonic()
         stands_still = clock_s - self._clock_s < _STILL_S
         for pid, times in taken.items() if stands_still else ():
@@ -33,6 +44,9 @@ class EndlessComputing:
                     words = Path(f"/proc/{pid}/cmdline").read_text("utf-8", "replace").rstrip("\0").split("\0")
                     os.kill(pid, signal.SIGKILL)
                     print(f"killed {' '.join(words)!r} (pid {pid}): it computed without end", file=sys.stderr)
+        for pid in taken:
+            turns.go_last(pid)
+        self._last.update(taken)
         self._taken, self._clock_s = taken, clock_s
 
 

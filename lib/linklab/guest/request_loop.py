@@ -24,7 +24,7 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from linklab.errors import LabError, LinklabError
-from linklab.guest import background_output, boot, function_transfer
+from linklab.guest import background_output, boot, function_transfer, turns
 from linklab.guest.channel import LARGEST_SENT_BYTES, AgentEnd, ChannelClosed
 from linklab.guest.endless_computing import EndlessComputing
 from linklab.guest.output_capture import OutputCapture
@@ -137,7 +137,8 @@ class RequestLoop:
         """Until the request ends, let other programs have their turns while the function computes, or polls without a
         pause: it is not ours.
         """
-        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+        turns.take_turns(0)
+        boot.exact_timers()  # which the kernel has set back
 
     def be_uninterruptible(self) -> None:
         """End `be_interruptible`: clean-up after an interrupt must not be interrupted."""
@@ -274,6 +275,7 @@ class RequestLoop:
         with self._printed.gathered():
             answer = self._answer(request)
             self._await_beat()
+        self._endless_computing.let_go_on()
         self._set_sigio(False)
         answer = (self._hang_answer or answer) | self._take_printed()
         self._clock_s = time.monotonic()
@@ -365,7 +367,7 @@ class RequestLoop:
             json.dumps(result)
             return {"result": result}
         finally:
-            _go_first()
+            turns.go_first()
             self._interruptible = False
             signal.setitimer(signal.ITIMER_REAL, 0)
 
@@ -385,16 +387,10 @@ def _is_only_runnable() -> bool:
         return file.read().split()[3].startswith("1/")
 
 
-def _go_first() -> None:
-    """Let this process go before all others when it wakes: while a program computes time stands still, so its turn
-    never ends, and the notebook's interrupt is to be seen.
-    """
-    os.sched_setscheduler(0, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, os.sched_param(1))
-
-
 def serve(loop: RequestLoop) -> NoReturn:
     """Run `RequestLoop.serve`, and end this process when the notebook is gone."""
-    _go_first()
+    turns.go_first()
+    turns.let_workers_go_first()
     with contextlib.suppress(ChannelClosed):
         loop.serve()
     os._exit(0)
