@@ -12,9 +12,6 @@ SwitchName = Literal["bridge", "ovs", "ovs-user"]
 
 BITS_PER_BYTE: Final = 8
 
-FASTEST_TCP_MBPS: Final = 700.0
-"""TCP fills links up to this rate on virtual time, whatever its congestion control."""
-
 ETHERNET_MTU_BYTES: Final = 1500
 """The largest IP packet in a frame without jumbo frames (RFC 894)."""
 ETHERNET_HEADER_BYTES: Final = 14

@@ -32,7 +32,6 @@ from linklab.guest.net import LabNetwork
 from linklab.guest.node_settings import configure_nodes
 from linklab.guest.node_shell import number_prompts
 from linklab.guest.topo_expectation import addresses_of_several, rings, shape_of_end
-from linklab.units import FASTEST_TCP_MBPS
 
 _STOCK: dict[Any, Any] = {}
 """Mininet's class of a link for each that scripts find in its place."""
@@ -105,12 +104,6 @@ class ScriptNetwork(LabNetwork):
         self._tell_rings()
         super().start()
         self._tell_addresses()
-        rates = [intf.params.get("bw") or 0 for link in self.links for intf in (link.intf1, link.intf2)]
-        if max(rates, default=0) > FASTEST_TCP_MBPS:
-            error(
-                f"*** A link of more than {FASTEST_TCP_MBPS:g} Mbit/s: in a lab programs' turns may hold TCP back, "
-                "Reno and CUBIC to 0.8 of 1 Gbit/s\n"
-            )
         configure_nodes(self, None, warm=False)
         wait_for_ports(self, time.sleep)
         self._await_controllers()
