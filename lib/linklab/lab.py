@@ -39,7 +39,7 @@ _OF_THE_SYSTEM = (
 LARGEST_FILE_BYTES, LONGEST_OUTPUT = 256_000_000, 64_000_000
 """Limits of a file and of a command's output, so that a lab cannot exhaust our memory."""
 _READ_BYTES, _WRITE_BYTES = 4 * 1024 * 1024, 16 * 1024 * 1024
-"""A guest, whose memory is small, holds several copies of a piece. One that is written is a request that acts."""
+"""A guest, whose memory is small, holds several copies of a piece. One that is written takes a beat (`RequestLoop`)."""
 _SLICE_S, _LONGEST_SLICE_S = 0.2, 60.0
 _LONGEST_TURN_S = 1.0
 _REST_S = 0.005
@@ -215,7 +215,7 @@ class Lab:
     @property
     def is_of_topo(self) -> bool:
         """Whether the lab was started with a Topo of Mininet's, and not with a `Network`; the lab itself says so."""
-        return self.process.call(lab_api.is_of_topo, reads=True) is True
+        return self.process.call(lab_api.is_of_topo) is True
 
     @functools.cached_property
     def addresses(self) -> tuple[tuple[str, str, str], ...]:
@@ -255,7 +255,7 @@ class Lab:
 
     def state(self) -> NetworkState:
         """Return the network as it is now, read back from the kernel."""
-        return schema.load(NetworkState, self.process.call(lab_api.state, reads=True), "the network read back")
+        return schema.load(NetworkState, self.process.call(lab_api.state), "the network read back")
 
     def sleep(self, seconds: float) -> None:
         """Let `seconds` of the lab's time pass. That takes none of yours."""
@@ -263,14 +263,14 @@ class Lab:
 
     def now(self) -> float:
         """Return the lab's own clock, in seconds since its start."""
-        return self.process.call(lab_api.now, reads=True)
+        return self.process.call(lab_api.now)
 
     def read_file(self, path: str) -> bytes:
         """Return a file of the lab, up to 256 MB. Raises `LabError`."""
         data = io.BytesIO()
         while data.tell() < LARGEST_FILE_BYTES:
             begin = data.tell()
-            piece = self.process.call(lab_api.read_file, path, begin, _READ_BYTES, reads=True)
+            piece = self.process.call(lab_api.read_file, path, begin, _READ_BYTES)
             data.write(base64.b64decode(piece))
             if data.tell() < begin + _READ_BYTES:
                 return data.getvalue()
@@ -288,7 +288,7 @@ class Lab:
 
     @functools.cached_property
     def _tool_versions(self) -> dict[str, str]:
-        return self.process.call(lab_api.tool_versions, reads=True)
+        return self.process.call(lab_api.tool_versions)
 
     def info(self) -> dict[str, str]:
         """Return what runs here: kind, kernel and seed of the lab, and the versions of the tools in it."""
@@ -315,7 +315,7 @@ def names_of(process: LabProcess) -> list[str]:
 
     Raises `LabError` where a lab, perhaps a student's, says something else.
     """
-    names = process.call(lab_api.names, reads=True)
+    names = process.call(lab_api.names)
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise LabError("this lab does not say which nodes it has: start it again")
     return names
@@ -421,7 +421,6 @@ def start(
             )
         expected = planned.result() if planned else None
         not_checked = process.call(lab_api.build, topology, expected, switch, controller)
-        process.call(lab_api.now)  # all digits that were ever recorded come after one request more than building
         lab = Lab(process, name, network if isinstance(network, Network) else None, not_checked)
     except BaseException:
         if process is not None:

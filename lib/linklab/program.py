@@ -32,10 +32,13 @@ class Program:
         self.output = ""
         self._unread = ""
 
-    def start(self, node: str, words: str | list[str]) -> None:
-        """Start it; a string goes through a shell. Ctrl-C meanwhile leaves none. Raises `LabError`."""
+    def start(self, node: str, words: str | list[str], *, of_run: bool = False) -> None:
+        """Start it; a string goes through a shell. Ctrl-C meanwhile leaves none. Raises `LabError`.
+
+        A program that is part of a measurement's run (`of_run`) has no random numbers of its own.
+        """
         try:
-            self._process.call(lab_api.start_program, self.number, node, words)
+            self._process.call(lab_api.start_program, self.number, node, words, of_run)
         except KeyboardInterrupt:  # it may have been started all the same
             with contextlib.suppress(LabError):
                 self.send_signal(signal.SIGKILL)

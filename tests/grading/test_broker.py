@@ -118,14 +118,6 @@ def number_of(lab: LabProcess) -> int:
     return lab.transport.number
 
 
-def test_a_look_stays_a_look_on_its_way(lender: Broker, tmp_path: Path) -> None:
-    """As a request that acts it would move the digits of a notebook that is graded."""
-    with borrowed(tmp_path) as lab:
-        lab.call(add, 1, reads=True)
-        lab.call(add, 2)
-    assert ["reads" in request for request in Pretended.made[0].asked] == [True, False]
-
-
 def test_requests_go_in_and_answers_come_out_as_they_are(
     lender: Broker, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import importlib
 import json
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +115,30 @@ def _received(folder: Path, repeats: int, *, traced: bool = False) -> list[tuple
     return found
 
 
+def test_what_was_asked_and_run_before_moves_no_digit_of_a_run_and_repeating_it_does(
+    virtual: Kind, lab_folder: Path
+) -> None:
+    """A run's random numbers come from the lab's seed, from what is run, and from how often it was."""
+
+    def digits(prepare: Callable[[linklab.Lab], object]) -> list[Any]:
+        with linklab.start(COURSE, folder=lab_folder) as lab:
+            prepare(lab)
+            runs = [run(lab, TcpFlow("h1", "h4", TCP_S)) for _ in range(2)]
+            pings = run(lab, PingFlow("h7", "h9", 3))
+        return [*((each.received_bytes, each.samples, each.retransmitted_segments) for each in runs), pings.rtt_ms]
+
+    def work(lab: linklab.Lab) -> None:
+        lab.write_file("/tmp/some", "text")
+        lab["h5"].cmd("uname")
+        lab.sleep(0.03)
+        run(lab, PingFlow("h2", "h5", 3))
+        run(lab, TcpFlow("h1", "h4", 1, congestion="reno"))
+
+    plain = digits(lambda lab: None)
+    assert digits(work) == plain
+    assert plain[0] != plain[1]
+
+
 def test_tcp_receives_the_same_bytes_in_another_lab(virtual: Kind, lab_folder: Path) -> None:
     found = _received(lab_folder, 3)
     assert found[0][0] > 0
@@ -147,7 +172,7 @@ def test_how_many_modules_python_loads_to_build_makes_no_difference(virtual: Kin
         with linklab.start(Pair(modules), folder=lab_folder) as lab:
             found_s = [lab.process.clock_s]
             for _ in range(2):
-                lab.process.call(lab_api.counters, True, None)
+                lab.process.call(lab_api.begin_run, ["h1"], "a run", None)
                 lab["h1"].cmd("true")
                 assert lab["h1"].popen("true").wait() == 0
                 found_s.append(lab.process.clock_s)

@@ -178,9 +178,7 @@ class Broker:
     def _hand_on(self, channel: Channel, process: LabProcess, request: dict[str, Any]) -> None:
         if "interrupt" in request:
             return  # it came too late
-        asked: dict[str, Any] = {"pickle": request.get("pickle")}
-        if request.get("reads") is True:
-            asked["reads"] = True
+        asked = {"pickle": request.get("pickle")}
         number = request.get("id")
 
         def tell(event: Any) -> None:

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, TypeVar
 
 from linklab.errors import LabError, LabTimeout, UnknownNode
 from linklab.guest import endless
@@ -37,6 +37,15 @@ ROOT: Final = "root"
 _GRACE_S, _INT_EACH_S, _KILL_EACH_S = 2.0, 0.5, 0.1
 _CHUNK = 64 * 1024
 _TICK_S = 1.0
+_FunctionT = TypeVar("_FunctionT", bound=Callable[..., Any])
+
+
+def looks(function: _FunctionT) -> _FunctionT:
+    """Mark a function that changes nothing: no time of the lab passes for it, and it moves no digit of what comes later
+    (`RequestLoop`).
+    """
+    function.looks = True  # type: ignore[attr-defined]
+    return function
 
 
 # The network
@@ -56,12 +65,14 @@ def build(
     """
     from linklab.guest import build, recorder  # noqa: F401 - nothing is left to load between two measurements
 
+    loop.begin("build")
     not_checked = build.build_network(loop, topology, expected, switch, controller)
     loop.state["of a topo"] = expected is None
     time.sleep(1 - time.monotonic() % 1)
     return not_checked
 
 
+@looks
 def is_of_topo(loop: RequestLoop) -> bool:
     """Return whether the network was built from a Topo of Mininet's, and not from a `Network`."""
     return bool(loop.state.get("of a topo"))
@@ -75,13 +86,18 @@ def network(loop: RequestLoop) -> Mininet:
 
 
 def node(loop: RequestLoop, name: str) -> Node:
-    """Return a node of the network. Raises `UnknownNode` naming those that are there."""
+    """Return a node of the network. Raises `UnknownNode` naming those that are there.
+
+    Its shell is open: a shell that a command or a run opened first would take some of its time and random numbers.
+    """
     net = network(loop)
     if name == ROOT and ROOT not in net:  # a host of that name wins
         return _root(loop)
     if name not in net:
         raise UnknownNode(f"there is no node {name!r} here: choose one of {', '.join(sorted(net.keys()))}")
-    return net[name]
+    found = net[name]
+    found.pid  # noqa: B018 - opens the shell (`mininet_parts`)
+    return found
 
 
 def _root(loop: RequestLoop) -> Node:
@@ -92,12 +108,14 @@ def _root(loop: RequestLoop) -> Node:
     return loop.state["root"]
 
 
+@looks
 def names(loop: RequestLoop) -> list[str]:
     """Return the names of all nodes, hosts first."""
     net = network(loop)
     return [item.name for item in (*net.hosts, *net.switches)]
 
 
+@looks
 def state(loop: RequestLoop) -> dict[str, Any]:
     """Return the network as it is now, read back from the kernel, as JSON."""
     from linklab.guest.readback import read_state
@@ -105,20 +123,31 @@ def state(loop: RequestLoop) -> dict[str, Any]:
     return read_state(network(loop)).to_json()
 
 
-def counters(loop: RequestLoop, with_state: bool, record: Sequence[str] | Literal["end"] | None) -> dict[str, Any]:
-    """Return what the network's interfaces have counted; see `linklab.guest.readback.read_counters`.
+def begin_run(loop: RequestLoop, nodes: Sequence[str], what: str, record: Sequence[str] | None) -> dict[str, Any]:
+    """Begin a run of a measurement at these nodes; its random numbers follow from `what` is run (`RequestLoop.begin`).
 
-    A recording begins or ends in the same request, at the same instant: a request of its own would move all that comes
-    after by a beat, and with it the digits. `record` names the interfaces, none for all.
+    Return what the network's interfaces have counted; see `linklab.guest.readback.read_counters`. A recording begins in
+    the same request, at the same instant: a request of its own would move all that comes after by a beat, and with it
+    the digits. `record` names the interfaces, none for all.
     """
     from linklab.guest.readback import read_counters
 
-    if record == "end":
-        _recorder(loop).stop()
-    found = read_counters(network(loop), with_state)
-    if record is not None and record != "end":
+    for name in nodes:
+        node(loop, name)
+    loop.begin(what)
+    found = read_counters(network(loop))
+    if record is not None:
         begin_recording(loop, record)
     return found
+
+
+def end_run(loop: RequestLoop, recorded: bool) -> dict[str, Any]:
+    """Return what the network's interfaces have counted when a run is over, and end its recording."""
+    from linklab.guest.readback import read_counters
+
+    if recorded:
+        _recorder(loop).stop()
+    return read_counters(network(loop))
 
 
 def begin_recording(loop: RequestLoop, interfaces: Sequence[str]) -> None:
@@ -172,8 +201,9 @@ def command(
     Stopped (Ctrl-C, `timeout_s` of the lab's time, or without that because it prints without an end), the program gets
     SIGINT and its last words are waited for. Where the shell ends with it (``exit``), the node gets another one.
     """
-    deadline = _deadline(timeout_s)
     host = _idle(loop, name)
+    loop.begin(f"{name} {text}")
+    deadline = _deadline(timeout_s)
     host.sendCmd(text)
     outcome: Literal["done", "interrupted", "timeout", "endless"] = "done"
     printed = 0
@@ -206,7 +236,9 @@ def command(
 
 def begin_command(loop: RequestLoop, name: str, text: str) -> None:
     """Start `text` in the node's shell, for `continue_command`: others may ask the lab meanwhile."""
-    _idle(loop, name).sendCmd(text)
+    host = _idle(loop, name)
+    loop.begin(f"{name} {text}")
+    host.sendCmd(text)
 
 
 def continue_command(loop: RequestLoop, name: str, limit_s: float) -> tuple[str, bool]:
@@ -317,6 +349,7 @@ def wait_listening(loop: RequestLoop, name: str, port: int, timeout_s: float) ->
 
 def call(loop: RequestLoop, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     """Run a function of the notebook's with the running Mininet. Ctrl-C comes as in a terminal."""
+    loop.begin(f"call {getattr(function, '__name__', '')}")
     with _at_terminal(loop) as net:
         loop.take_turns()
         return function(net, *arguments)
@@ -352,6 +385,7 @@ def cli(loop: RequestLoop, text: str) -> None:
                 loop.be_uninterruptible()
                 output("".join(_end_command(loop, node)))
 
+    loop.begin(f"cli {text}")
     nothing, keep_open = os.pipe()
     try:
         with os.fdopen(nothing) as stdin, _at_terminal(loop) as net:
@@ -405,12 +439,15 @@ class Heard(TypedDict):
     status: int | None
 
 
-def start_program(loop: RequestLoop, number: int, name: str, words: str | list[str]) -> None:
+def start_program(loop: RequestLoop, number: int, name: str, words: str | list[str], of_run: bool) -> None:
     """Start a program on a node and keep its output. The notebook chooses its number, so it can end a program even if
-    it was interrupted before it heard that the program was started. A string goes through the shell.
+    it was interrupted before it heard that the program was started. A string goes through the shell. One that is part
+    of a run has the run's random numbers.
     """
     host = node(loop, name)
     argv = ["/bin/sh", "-c", words] if isinstance(words, str) else words
+    if not of_run:
+        loop.begin(" ".join((name, *argv)))
     try:
         process = host.popen(argv, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
     except OSError as error:
@@ -546,6 +583,7 @@ def start_foreground(loop: RequestLoop, words: list[str], folder: str, together:
     """Start the foreground program of this lab, and let it run as `continue_foreground` does."""
     from linklab.guest import foreground
 
+    loop.begin(" ".join(("script", *words)))
     foreground.start(loop, words, folder, together)
     return foreground.go_on(loop, None, False)
 
@@ -567,11 +605,18 @@ def sleep(loop: RequestLoop, seconds: float) -> None:
         loop.poll((), left)
 
 
+@looks
 def now(loop: RequestLoop) -> float:
-    """Return the lab's monotonic clock, in seconds since its start."""
-    return loop.now_s()
+    """Return the lab's monotonic clock, in seconds since its start, as it was when the lab last answered."""
+    return loop.clock_s
 
 
+def set_start(loop: RequestLoop, path: str, margin_s: float) -> None:
+    """Write into a file when the programs that wait for it are to start: so long from now, in nanoseconds."""
+    Path(path).write_text(str(round((time.monotonic() + margin_s) * 1e9)))
+
+
+@looks
 def read_file(loop: RequestLoop, path: str, offset: int, size: int) -> str:
     """Return a piece of a file of the lab, base64; a shorter one is the last.
 
@@ -611,6 +656,7 @@ def remove_file(loop: RequestLoop, path: str) -> None:
 _TOOLS: Final = {"iperf3": ["iperf3", "--version"], "iproute2": ["ip", "-V"], "ping": ["ping", "-V"]}
 
 
+@looks
 def tool_versions(loop: RequestLoop) -> dict[str, str]:
     """Return the version line of each tool, for the metadata of measurements; ``missing`` for an absent tool."""
     from mininet.net import VERSION

@@ -231,16 +231,15 @@ def _ovs_membership(row: dict[str, Any], all_numbers: tuple[int, ...]) -> Member
 # Counters
 
 
-def read_counters(net: Mininet, with_state: bool) -> dict[str, Any]:
+def read_counters(net: Mininet) -> dict[str, Any]:
     """Return the counters of all shaped interfaces, how often TCP noticed reordering on any host, and the lab's clock,
-    as JSON. `with_state` also reads the network back.
+    as JSON.
     """
     reorderings = 0
     for there in _namespaces(net):
         with there.entered(), open("/proc/thread-self/net/netstat", encoding="ascii") as table:
             reorderings += _sum_of(table.read(), _REORDERINGS)
-    state = read_state(net).to_json() if with_state else None
-    return {"queues": read_queues(net), "reorderings": reorderings, "state": state, "now_s": time.monotonic()}
+    return {"queues": read_queues(net), "reorderings": reorderings, "now_s": time.monotonic()}
 
 
 def read_queues(net: Mininet) -> list[dict[str, Any]]:

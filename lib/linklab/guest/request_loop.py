@@ -19,6 +19,7 @@ import signal
 import sys
 import time
 import traceback
+from collections import Counter
 from collections.abc import Callable, Iterable
 from types import FrameType
 from typing import Any, NoReturn
@@ -65,12 +66,16 @@ class RequestLoop:
     def __init__(self, channel: AgentEnd, seed: int) -> None:
         self.state: dict[str, Any] = {}
         self.seed = seed
+        self._moments = random.Random(seed)
+        self._begun: Counter[str] = Counter()
         self.idle_terminals: Callable[[], background_output.Readers] = dict
         """What is read besides while a request waits."""
         self._channel = channel
-        self._request = self._changing_count = 0
-        self._clock_s = self.beat_s = time.monotonic()
-        self._reading = False
+        self._request = 0
+        self.clock_s = self.beat_s = time.monotonic()
+        """The lab's clock when it last answered a request that may have changed something; and the last beat."""
+        self._looks = False
+        """Whether the request that runs only looks."""
         self._printed = OutputCapture()
         self._interruptible = self._awaits_beat = False
         self._interrupt = 0  # the number of the last one that was taken
@@ -236,8 +241,9 @@ class RequestLoop:
 
     def serve(self) -> None:
         """Say that the lab is ready, and answer requests until the notebook is gone."""
-        self._clock_s = time.monotonic()
-        self._channel.send({"ready": True, "kernel": os.uname().release, "clock_s": self._clock_s})
+        boot.seed_kernel(self.seed)
+        self.clock_s = time.monotonic()
+        self._channel.send({"ready": True, "kernel": os.uname().release, "clock_s": self.clock_s})
         while True:
             request = self._channel.receive()
             if "interrupt" in request:
@@ -245,12 +251,13 @@ class RequestLoop:
             self._request = request["id"]
             self._interrupt, self._interrupt_is_due = 0, False
             self._hang_answer = None
-            self._reading = request.get("reads") is True
-            answer = self._answer_reading(request) if self._reading else self._answer_changing(request)
+            with self._printed.gathered():
+                answer = self._answer(request)
+            answer = (self._hang_answer or answer) | self._take_printed()
             try:
-                self._send({"clock_s": self._clock_s, **answer})
+                self._send({"clock_s": self.clock_s, **answer})
             except LabError as refusal:
-                self._send({"clock_s": self._clock_s, "error": str(refusal), "kind": "LabError"})
+                self._send({"clock_s": self.clock_s, "error": str(refusal), "kind": "LabError"})
 
     def _send(self, message: dict[str, Any]) -> None:
         """Send a message that belongs to the request. Raises `LabError` for more than `LARGEST_SENT_BYTES`."""
@@ -262,49 +269,26 @@ class RequestLoop:
             )
         self._channel.send({"id": self._request, **message})
 
-    def now_s(self) -> float:
-        """Return the lab's clock in seconds. In a request that only reads: as it was at the end of the last request
-        that may have changed something.
+    def begin(self, what: str) -> None:
+        """Begin something that is to be the same in every lab with this seed, whatever the lab was asked before: a run
+        of a measurement, a command, a program.
+
+        Its moment within a tick, those of the requests that belong to it, and the kernel's random numbers follow from
+        the lab's seed, from `what` begins, and from how often that has begun in this lab. So a repetition is another
+        sample. Words of `what` with a slash do not count: they may be paths, which are others on another computer.
         """
-        return self._clock_s if self._reading else time.monotonic()
+        what = " ".join(word for word in what.split() if "/" not in word)
+        self._begun[what] += 1
+        self._moments = random.Random(f"{self.seed} {self._begun[what]} {what}")
+        self._await_moment()
+        boot.seed_kernel(self._moments.getrandbits(64))
 
-    def _answer_changing(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Answer a request that may change something: it takes time, and has random numbers of its own."""
-        self._set_sigio(True)
-        self._begin()
-        with self._printed.gathered():
-            answer = self._answer(request)
-            self._await_beat()
-        self._endless_computing.let_go_on()
-        self._set_sigio(False)
-        answer = (self._hang_answer or answer) | self._take_printed()
-        self._clock_s = time.monotonic()
-        return answer
-
-    def _answer_reading(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Answer a request that only reads. It does not wait for a beat, is not counted, and draws no random numbers,
-        so it does not change when later requests start or what they draw.
-
-        If it asks the clock or starts a program, that takes a little virtual time, but far less than is left until the
-        next beat.
+    def _await_moment(self) -> None:
+        """Wait for a beat, and then for a time that is drawn: how two flows share a link depends on when they start
+        relative to TCP's timers, and repeats of a measurement are to show its random variation.
         """
-        with self._printed.gathered():
-            answer = self._answer(request)
-        return answer | self._take_printed()
-
-    def _begin(self) -> None:
-        """Start the n-th changing request at the same moment and with the same random seed in every lab with this seed,
-        of whatever kind, and each request at another offset within the tick.
-
-        The request waits for a beat, however long it was and however many files came with it, and then for a time that
-        is drawn for it: how two flows share a link depends on when they start relative to TCP's timers, and repeats of
-        a measurement are to show its random variation. The seed does not depend on what was drawn before.
-        """
-        self._changing_count += 1
         self._await_beat()
-        seed = (self.seed + (self._changing_count << 32)) % 2**64
-        time.sleep(random.Random(seed).randrange(BEAT_NS) / 1e9)
-        boot.seed_kernel(seed)
+        time.sleep(self._moments.randrange(BEAT_NS) / 1e9)
 
     def _await_beat(self) -> None:
         """Wait until the next beat, however often the notebook interrupts: what keeps it from coming is killed."""
@@ -342,6 +326,8 @@ class RequestLoop:
         return {"printed": printed} if printed else {}
 
     def _answer(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Return the answer to a request. One that may have changed something is answered at a beat."""
+        self._looks = False
         try:
             answer = self._result(request)
         except KeyboardInterrupt:
@@ -356,13 +342,27 @@ class RequestLoop:
                 "kind": "",
                 "trace": traceback.format_exc(),
             }
-        return self._hang_answer or answer
+        if not self._looks:
+            self._await_beat()
+            self._endless_computing.let_go_on()
+            self._set_sigio(False)
+            self.clock_s = time.monotonic()
+        return answer
 
     def _result(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Run the function. When it has returned, turn off the signals that could raise."""
+        """Run the function that was asked for. When it has returned, turn off the signals that could raise.
+
+        It begins a while after a beat, however long the request was and however many files came with it. A function
+        that only looks (`lab_api.looks`) begins at once, so it does not change when later requests begin. If it asks
+        the clock or starts a program, that takes a little virtual time, but far less than is left until the next beat.
+        """
         try:
             self._restart_silence_timer()
             function, arguments = function_transfer.unpacked(base64.b64decode(request["pickle"]))
+            self._looks = getattr(function, "looks", False)
+            if not self._looks:
+                self._set_sigio(True)
+                self._await_moment()
             result = function(self, *arguments)
             json.dumps(result)
             return {"result": result}

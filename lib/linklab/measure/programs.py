@@ -42,7 +42,7 @@ class RunPrograms:
         """Start a program. Raises LabError."""
         program = Program(self._lab.process, command)
         self._programs.append(program)  # first, so that one which is started is not forgotten
-        program.start(node, command)
+        program.start(node, command, of_run=True)
         return program
 
     def end(self, program: Program) -> None:
@@ -116,8 +116,7 @@ class Gate:
         for client in clients:
             await_ready(client)
         if self._exact:
-            now_s = self._lab.process.call(lab_api.now)  # a request that acts: recorded digits come after it
-            self._lab.write_file(self.path, str(round((now_s + self.margin_s) * 1e9)))
+            self._lab.process.call(lab_api.set_start, self.path, self.margin_s)
         self._holder.terminate()
 
 

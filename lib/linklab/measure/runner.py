@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -164,6 +164,16 @@ def address_in(state: NetworkState, node: str) -> str:
     return addresses[0]
 
 
+def _asked(flow: Flow) -> str:
+    """Return what a flow asks for, in words. Defaults are left out: a new field of a tool moves no digit."""
+    asked = [type(flow).__name__]
+    for field in fields(flow):
+        value = getattr(flow, field.name)
+        if field.compare and value != field.default:
+            asked.append(f"{field.name}={value}".removesuffix(".0"))  # 10.0 is 10
+    return " ".join(asked)
+
+
 @dataclass
 class _Task:
     """One flow while it runs: its tool, its job (flow, address, port and output), and its programs once they run.
@@ -202,8 +212,8 @@ class _Runner:
         self._exact = any(tool.waits_for_gate for tool in tools)
         self._gated = self._exact or len(flows) > 1 or any(flow.start_s for flow in flows)
         self._gate: Gate | None = None
-        self._snapshot, self._records = RunSnapshot(lab, record), record is not None
-        network = self._snapshot.network
+        self._record = record
+        self._network = network = lab.state()
         self._tasks = [
             _Task(
                 tool,
@@ -227,7 +237,11 @@ class _Runner:
             task.tool.check(self._lab, task.job)
         for task in self._tasks:
             task.tool.prepare(self._lab, task.job)
-        self._report_progress(0.0, self._snapshot.queues)
+        # What was prepared is known from an earlier run, or takes commands: it comes before the run begins.
+        nodes = [node for flow in self._flows for node in (flow.source, flow.destination)]
+        asked = ", ".join(map(_asked, self._flows))
+        snapshot = RunSnapshot(self._lab, self._network, nodes, asked, self._record)
+        self._report_progress(0.0, snapshot.queues)
         with ExitStack() as observers:
             if self._exact:
                 self._copy_programs_into_lab()
@@ -252,11 +266,11 @@ class _Runner:
             if overdue is not None:
                 raise overdue.tool.overdue(overdue.job)
         reordered = sum(task.tool.reordered(task.job) for task in self._tasks)
-        results = self._read(self._snapshot.finish(reordered))
+        results = self._read(snapshot.finish(reordered))
         # skew: how far apart the flows started, apart from the delays that were asked for
         starts_s = [it.started_at_s - it.job.flow.start_s for it in self._tasks if it.started_at_s is not None]
         skew_ms = 1000 * (max(starts_s) - min(starts_s)) if len(starts_s) > 1 else 0.0
-        recording = self._recording() if self._records else None
+        recording = None if self._record is None else self._recording(snapshot.span_s)
         found = Run(tuple(results), skew_ms, interrupted=stopped, recording=recording)
         if stopped_by_ctrl_c or (stopped_by_observer and not results):
             kept = f"{len(results)} of {len(self._tasks)} flows are kept in its .partial" if results else "nothing yet"
@@ -267,10 +281,10 @@ class _Runner:
     def _clients(self) -> list[Program]:
         return [task.client for task in self._tasks if task.client is not None]
 
-    def _recording(self) -> recordings.Recording:
-        recording = recordings.Recording(self._snapshot.network, plan=self._lab.network)
+    def _recording(self, span_s: tuple[float, float]) -> recordings.Recording:
+        recording = recordings.Recording(self._network, plan=self._lab.network)
         noted = self._lab.process.call(lab_api.recorded)
-        recordings.fill(recording, noted, *self._snapshot.span_s)
+        recordings.fill(recording, noted, *span_s)
         return recording
 
     def _copy_programs_into_lab(self) -> None:
@@ -296,9 +310,7 @@ class _Runner:
                 f"port {job.port} of {job.flow.destination} is in use: end the program that listens there"
             )
         server = self._programs.start(job.flow.destination, command)
-        # Not lab.now(): that only reads. A lab counts the requests that may change it (RequestLoop._begin) and seeds
-        # its random numbers by their number, so one request fewer would change all stored results.
-        deadline_s = self._lab.process.call(lab_api.now) + PATIENCE_S
+        deadline_s = self._lab.now() + PATIENCE_S
         while not tool.listens(self._lab, job, server.output, 0.5):
             if tool.waits_for_gate:
                 server.read(0.5)
@@ -337,7 +349,7 @@ class _Runner:
         if self._observer is None or self._failure is not None:
             return
         try:
-            self._observer(Progress(self._flows, done_s, self._total_s, queues, self._snapshot.network))
+            self._observer(Progress(self._flows, done_s, self._total_s, queues, self._network))
         except Exception as failure:  # raised later: the lab has to finish its current answer first
             self._failure = failure
 

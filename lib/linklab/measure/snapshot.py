@@ -1,4 +1,4 @@
-"""Read network, clock and counters when a run begins and when it ends, with one request each."""
+"""Read clock and counters when a run begins and when it ends, with one request each."""
 
 from __future__ import annotations
 
@@ -16,44 +16,45 @@ from linklab.network import NetworkState
 
 @dataclass(frozen=True)
 class _Counters:
-    """The lab's counters so far, and its network if that was asked for."""
+    """The lab's counters so far."""
 
     queues: tuple[QueueCounters, ...]
     reorderings: int
     now_s: float
-    state: NetworkState | None
 
 
 class RunSnapshot:
-    """The state of a lab when a run begins; `finish` returns what the run's results have in common."""
+    """What a lab has counted when a run begins; `finish` returns what the run's results have in common."""
 
-    def __init__(self, lab: Lab, record: Sequence[str] | None = None) -> None:
-        """Read the network back. With `record`, begin to record these interfaces, or all if the list is empty.
+    def __init__(
+        self, lab: Lab, network: NetworkState, nodes: Sequence[str], what: str, record: Sequence[str] | None
+    ) -> None:
+        """Begin a run at these nodes of this network, whose random numbers follow from `what` is run. With `record`,
+        begin to record these interfaces, or all if the list is empty.
 
         Raises LabError if the lab is gone, or cannot record.
         """
-        self._lab, self._records = lab, record is not None
+        self._lab, self._network, self._records = lab, network, record is not None
         self._started_at = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-        counted = lab.process.call(lab_api.counters, True, record)
+        counted = lab.process.call(lab_api.begin_run, nodes, what, record)
         self._before = schema.load(_Counters, counted, "what the lab counted")
-        assert self._before.state is not None
-        self.network, self.queues = self._before.state, self._before.queues
+        self.queues = self._before.queues
         self.span_s = self._before.now_s, self._before.now_s
         """Begin and end of the run by the lab's clock."""
         self._wall_s = time.monotonic()
 
     def finish(self, reordered: int) -> Origin:
         """Return the origin of the run's results, without a tool. `reordered` packets were counted by the tools."""
-        counted = self._lab.process.call(lab_api.counters, False, "end" if self._records else None)
+        counted = self._lab.process.call(lab_api.end_run, self._records)
         before, after = self._before, schema.load(_Counters, counted, "what the lab counted")
         self.span_s = before.now_s, after.now_s
         return Origin(
             tool="",
             kernel=self._lab.process.kernel_release,
-            network=self.network,
+            network=self._network,
             linklab=__version__,
             started_at=self._started_at,
-            virtual_s=after.now_s - before.now_s,
+            virtual_s=round(after.now_s - before.now_s, 9),
             wall_s=time.monotonic() - self._wall_s,
             seed=self._lab.seed,
             queues=changes(before.queues, after.queues),

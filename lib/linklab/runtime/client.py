@@ -112,7 +112,6 @@ class LabProcess:
         on_event: Callable[[Any], None] | None = None,
         stop: Callable[[], bool] | None = None,
         on_print: Callable[[str], None] | None = None,
-        reads: bool = False,
     ) -> Answer:
         """Run a function inside, with the agent's `RequestLoop` before its arguments; return its answer as JSON data.
 
@@ -120,8 +119,7 @@ class LabProcess:
 
         `on_event` gets what the function emits while it runs. Time passes in the lab only meanwhile. `stop` is
         asked now and then whether the function is to be interrupted, as Ctrl-C does; an answer that it gives all the
-        same counts. `on_print` gets what the lab prints meanwhile, which is printed here otherwise. With `reads` the
-        function changes nothing: no time passes for it, and it moves no digit of what comes later.
+        same counts. `on_print` gets what the lab prints meanwhile, which is printed here otherwise.
         Raises what `linklab.errors` the function raised; `LabError` for any other failure; `LabEnded` for silence
         longer than the wall limit, or when the lab is gone; KeyboardInterrupt once the function was told to stop.
         """
@@ -133,8 +131,6 @@ class LabProcess:
                 f"the request has {len(carried) / 1e6:.0f} MB, more than goes into a lab at once: hand over less, or "
                 "write it to a file with lab.write_file and read that inside"
             )
-        if reads:
-            request["reads"] = True
         answer, interrupted = self.relay(request, on_event, stop, show)
         for program in answer.get("killed", []):
             print(f"{self._short_of_memory} and ended {program}: {_MORE_MEMORY}", file=sys.stderr)

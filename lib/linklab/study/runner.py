@@ -226,8 +226,6 @@ def _outcome(study: Study, point: Point, definition: dict[str, str], labs: Labs)
             with labs.lab(testbed.network, testbed.switch, study.seed_of(point), command) as lab:
                 network = lab.state().to_json()
                 about = lab.info()
-                for _ in range(2):  # each look acted when the tables that are kept were measured
-                    lab.sleep(0)
                 rows = measurement(lab, point)
                 lab_s = lab.now()
         refuse_rows(rows, tuple(study.metrics))

@@ -129,6 +129,7 @@ def play(loop: RequestLoop, plan: dict[str, Any]) -> dict[str, Any]:
             finally:
                 selector.poll = None  # tasks that are cancelled wait for nobody
 
+    loop.begin("scene")
     with _first_in_line():
         return scene.play(loop.state["stage"], plan, run, loop.emit)
 
