@@ -118,7 +118,7 @@ def test_what_tcp_knows_is_recorded(crossed: tuple[Run, float]) -> None:
     assert states[0].cwnd_packets == 10  # RFC 6928, section 2
     assert states[0].ssthresh_packets is None
     assert min(it.rtt_ms for it in states[5:]) >= 60
-    assert max(it.cwnd_packets for it in states) > 100
+    assert max(it.cwnd_packets for it in states) > 50
     assert any(it.ssthresh_packets for it in states), "it has lost packets"
 
 
