@@ -361,6 +361,7 @@ class RequestLoop:
             function, arguments = function_transfer.unpacked(base64.b64decode(request["pickle"]))
             self._looks = getattr(function, "looks", False)
             if not self._looks:
+                turns.let_workers_go_first()
                 self._set_sigio(True)
                 self._await_moment()
             result = function(self, *arguments)
@@ -390,7 +391,6 @@ def _is_only_runnable() -> bool:
 def serve(loop: RequestLoop) -> NoReturn:
     """Run `RequestLoop.serve`, and end this process when the notebook is gone."""
     turns.go_first()
-    turns.let_workers_go_first()
     with contextlib.suppress(ChannelClosed):
         loop.serve()
     os._exit(0)

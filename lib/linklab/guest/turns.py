@@ -10,6 +10,9 @@ import contextlib
 import os
 from pathlib import Path
 
+_seen: set[str] = set()
+"""The processes that were there at the last look for workers."""
+
 
 def go_first() -> None:
     """Let this process take the processor when it wakes; what it starts takes turns with others."""
@@ -17,10 +20,16 @@ def go_first() -> None:
 
 
 def let_workers_go_first() -> None:
-    """Let the kernel's workers go before this process, too."""
-    for name in Path("/proc").glob("[0-9]*/comm"):
-        if name.read_text("ascii", "replace").startswith(("kworker/", "kthreadd")):
-            os.sched_setscheduler(int(name.parent.name), os.SCHED_FIFO, os.sched_param(2))
+    """Let the kernel's workers go before this process, too: those that came since the last call, for the kernel ends
+    idle ones and makes others.
+    """
+    running = set(filter(str.isdigit, os.listdir("/proc")))
+    for pid in running - _seen:
+        with contextlib.suppress(OSError):  # it has ended
+            if Path(f"/proc/{pid}/comm").read_text("ascii", "replace").startswith(("kworker/", "kthreadd")):
+                os.sched_setscheduler(int(pid), os.SCHED_FIFO, os.sched_param(2))
+    _seen.clear()
+    _seen.update(running)
 
 
 def take_turns(pid: int) -> None:
