@@ -76,6 +76,13 @@ def test_r2_may_be_the_first_to_notice_and_its_news_needs_a_moment_around_the_ri
         assert result.passed, str(result)
 
 
+def test_a_hello_that_came_about_when_the_cable_was_cut_counts_or_does_not() -> None:
+    """As measured on the course network: r1's reading was 22 ms late, and its next Hello came through."""
+    for r1_s, r2_s, lost_s in ((2.021, 2.838, 2.84), (2.101, 2.912, 2.078)):
+        result = lab15.check_silent(after(r1_s, r2_s, lost_s))
+        assert result.passed, str(result)
+
+
 def way_back(seconds: float) -> Run:
     """A cut that is seen, of the static routes' length."""
     return run(seconds, 10, 6, silent=False)
