@@ -1,7 +1,33 @@
-"""``python -m linklab`` is the same as ``linklab``."""
+"""``linklab`` and ``python -m linklab``: where every command begins, and ends."""
 
+from __future__ import annotations
+
+import io
+import signal
 import sys
 
-from linklab.cli import main
+from linklab.signals import INTERRUPTED, drop, leave
 
-sys.exit(main())
+
+def main() -> int:
+    """Run the command line; return the exit status.
+
+    Ctrl-C ends a command at any moment with one line and its own status: while modules are loaded, while it works
+    (`linklab.cli.answered`), and while Python ends.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # a shell's background programs ignore it
+        signal.signal(signal.SIGINT, leave)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # names of files, in a locale that cannot write them
+    from linklab import cli
+
+    try:
+        return cli.main()
+    except KeyboardInterrupt:  # pressed again
+        return INTERRUPTED
+    finally:
+        drop()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -18,9 +18,8 @@ from linklab import __version__, carried_labs
 from linklab.errors import LinklabError
 from linklab.runtime.backends import need_system
 from linklab.settings import hand_on_image
+from linklab.signals import INTERRUPTED, INTERRUPTED_LINE, raise_interrupts
 
-INTERRUPTED = 130
-"""The shell's status for a program ended by SIGINT."""
 PORT = 8888
 
 
@@ -32,8 +31,9 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def answered(command: Callable[[], int]) -> int:
-    """Run a command; return its exit status. A user's mistake is one line on standard error."""
+    """Run a command; return its exit status. A user's mistake is one line on standard error, and so is Ctrl-C."""
     try:
+        raise_interrupts()
         status = command()
         sys.stdout.flush()  # here, where a reader that has gone is no error
         return status
@@ -48,6 +48,7 @@ def answered(command: Callable[[], int]) -> int:
         print(f"linklab: {error.strerror or error}: {error.filename or 'the system refused'}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
+        print(INTERRUPTED_LINE, end="", file=sys.stderr)
         return INTERRUPTED
 
 

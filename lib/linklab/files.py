@@ -28,7 +28,18 @@ def _folder(variable: str, on_macos: str, elsewhere: str) -> Path:
     """Return what the XDG Base Directory Specification says, or Apple's "File System Programming Guide" on macOS."""
     if given := os.environ.get(variable):
         return Path(given, "linklab")
-    return Path.home() / (on_macos if sys.platform == "darwin" else elsewhere) / "linklab"
+    return home() / (on_macos if sys.platform == "darwin" else elsewhere) / "linklab"
+
+
+def home() -> Path:
+    """Return this user's home. Raises `LabError` where the user has none, as in a container that runs as any number."""
+    try:
+        return Path.home()
+    except RuntimeError:
+        raise LabError(
+            f"user {os.getuid()} has no home (no HOME, and no entry in the list of users): "
+            "set HOME to a folder you may write to"
+        ) from None
 
 
 @contextmanager

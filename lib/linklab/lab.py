@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from linklab import __version__, record, schema
+from linklab import __version__, files, record, schema
 from linklab.errors import LabError, LabTimeout, UnknownNode, quoted
 from linklab.guest import endless, lab_api
 from linklab.network import Network, NetworkState, expected_state
@@ -470,7 +470,7 @@ def writable(folder: str | Path | None) -> Path | None:
     path = _resolved(folder or ".", "folder")
     if not path.is_dir():
         raise LabError(f"{path} is not a folder: make it first, or leave folder= away")
-    too_wide = path in (Path.home(), *Path.home().parents, *map(Path, _OF_THE_SYSTEM))
+    too_wide = path in (files.home(), *files.home().parents, *map(Path, _OF_THE_SYSTEM))
     too_wide |= any(path.is_relative_to(place) for place in ("/proc", "/sys", "/etc", "/usr", "/boot"))
     if too_wide and folder is not None:
         raise LabError(f"{path} holds more than a lab may write to: name a folder of the lab's own")

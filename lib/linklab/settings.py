@@ -60,7 +60,12 @@ def image(look_in: Path | None = None) -> str:
         return ""
     if not isinstance(told.value, str):
         raise LinklabError(f"{told.source} says image = {told.value!r}: write a path in quotes")
-    return str(told.folder / Path(told.value).expanduser()) if told.value else ""
+    try:
+        return str(told.folder / Path(told.value).expanduser()) if told.value else ""
+    except RuntimeError:
+        raise LinklabError(
+            f"{told.source} says image = {told.value!r}, a home that there is not: name it in full"
+        ) from None
 
 
 def hand_on_image(root: Path | None = None) -> None:

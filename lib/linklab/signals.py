@@ -8,14 +8,34 @@ ends.
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
 from types import FrameType
+from typing import NoReturn
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+INTERRUPTED = 130
+"""The shell's status for a program ended by SIGINT."""
+INTERRUPTED_LINE = "linklab: interrupted\n"
 
 _Setting = Callable[[int, FrameType | None], object] | int | None
+
+
+def leave(number: int, frame: FrameType | None) -> NoReturn:
+    """End this process at once: the handler of Ctrl-C while a command loads its modules, and has nothing to clean up.
+
+    KeyboardInterrupt, raised in the midst of an import, is swallowed by some modules and told at length by others.
+    """
+    os.write(2, INTERRUPTED_LINE.encode())
+    os._exit(INTERRUPTED)
+
+
+def raise_interrupts() -> None:
+    """Have Ctrl-C raise KeyboardInterrupt from here on, where it was `leave`: what is begun is to be cleaned up."""
+    if signal.getsignal(signal.SIGINT) is leave:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @contextlib.contextmanager
@@ -53,7 +73,7 @@ def calling_once(function: Callable[[], None]) -> Iterator[None]:
         yield
     finally:
         if came:
-            _drop()
+            drop()
         else:
             for number, handler in before.items():
                 signal.signal(number, handler)
@@ -65,7 +85,7 @@ def dropped() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = _drop()
+    before = drop()
     try:
         yield
     finally:
@@ -118,7 +138,7 @@ class Held:
         self._came.append(number)
 
 
-def _drop() -> dict[signal.Signals, _Setting]:
+def drop() -> dict[signal.Signals, _Setting]:
     """Have the kernel ignore `SIGNALS`, also while Python itself ends; return the handlers of before."""
     before = {number: signal.signal(number, _nothing) for number in SIGNALS}
     # While they are blocked none can come between Python's note of it and the new setting.

@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from linklab import process_tree  # noqa: F401 - psutil loads only on the system that it was built for
 from linklab.cli import main
 from linklab.errors import LabError
 from linklab.runtime import backends

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from linklab import options
+from linklab.signals import INTERRUPTED
 
 if TYPE_CHECKING:
     from linklab.grading.grades import ClassGrade
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from linklab.grading.student_work import Order
     from linklab.grading.work import Work
 
-_INTERRUPTED = 130
 _DESCRIPTION = """\
 Grades a class: takes what a learning platform exported (folders or zip files), finds each student's notebooks by
 their cells and programs by their names, runs the instructor's notebooks with the students' answers from scratch,
@@ -95,7 +95,7 @@ def run(arguments: argparse.Namespace) -> int:
     _say(grades, arguments.output, time.monotonic() - began_s)
     if judge.interrupted:
         print("Interrupted: the same command goes on from here.", file=sys.stderr)
-        return _INTERRUPTED
+        return INTERRUPTED
     return 1 if grades.failed or grades.unmatched else 0
 
 

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from linklab import options
+from linklab.signals import INTERRUPTED
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
 
     from linklab.headless.runner import Outcome
 
-_INTERRUPTED = 130  # the shell's status for a program ended by SIGINT
 _DESCRIPTION = """\
 Runs notebooks from top to bottom without a page, several at once, and keeps the executed copies. The cells after a
 failing one are run too. Exit status: 0 if all passed, 1 if any failed, 130 after Ctrl-C, which ends all notebooks with
@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
         outcomes = run_notebooks(pool, notebooks, arguments.output, limits, display)
     _print_outcomes(outcomes, jobs, time.monotonic() - began_s)
     if pool.interrupted:
-        return _INTERRUPTED
+        return INTERRUPTED
     return 0 if all(outcome.verdict == "passed" for outcome in outcomes) else 1
 
 

@@ -16,6 +16,7 @@ from typing import Final
 from linklab import carried_labs
 from linklab.classroom.release import MANIFEST
 from linklab.errors import LinklabError
+from linklab.files import home
 from linklab.jupyter import FIRST_NOTEBOOK
 
 LABS_VARIABLE: Final = "LINKLAB_RELEASED_LABS"
@@ -48,7 +49,7 @@ def prepare_folder() -> None:
     labs = files_of(Path(released)) if released else carried_labs.carried()
     if not labs:
         raise LinklabError(f"{LABS_VARIABLE} is not set: JupyterHub must name the folder of released labs in it")
-    folder = Path(os.environ.get(_FOLDER_VARIABLE) or "~/labs").expanduser()
+    folder = Path(os.environ.get(_FOLDER_VARIABLE) or home() / "labs").expanduser()
     os.environ[_FOLDER_VARIABLE] = str(folder)
     if FIRST_NOTEBOOK in carried_labs.lay(folder, labs).new:
         os.environ.setdefault("JUPYTERHUB_DEFAULT_URL", f"/lab/tree/{FIRST_NOTEBOOK}")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from linklab import options
+from linklab.signals import INTERRUPTED
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from linklab.study.declare import Study
     from linklab.study.runner import StudyProgress
 
-INTERRUPTED = 130  # the shell's status for a program ended by SIGINT
 _OUTPUT = Path("study-results")
 _PAGES = Path("docs/studies")
 _DESCRIPTION = """\

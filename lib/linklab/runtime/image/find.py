@@ -204,7 +204,7 @@ def read_image(folder: Path) -> Image:
 
 
 def _named(named: str) -> Image:
-    path = Path(named).expanduser().absolute()
+    path = Path(named)  # `settings.image` has made it absolute
     if path.is_dir():
         return read_image(path)
     if not path.is_file():
