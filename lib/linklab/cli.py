@@ -16,6 +16,7 @@ from rich.table import Table
 
 from linklab import __version__, carried_labs
 from linklab.errors import LinklabError
+from linklab.files import present_folder
 from linklab.runtime.backends import need_system
 from linklab.settings import hand_on_image
 from linklab.signals import INTERRUPTED, INTERRUPTED_LINE, raise_interrupts
@@ -45,7 +46,11 @@ def answered(command: Callable[[], int]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
-        print(f"linklab: {error.strerror or error}: {error.filename or 'the system refused'}", file=sys.stderr)
+        if present_folder() is None:
+            told = "the current folder was removed: change to another one"
+        else:
+            told = f"{error.strerror or error}: {error.filename or 'the system refused'}"
+        print(f"linklab: {told}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print(INTERRUPTED_LINE, end="", file=sys.stderr)

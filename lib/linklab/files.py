@@ -19,6 +19,14 @@ def cache_folder() -> Path:
     return _folder("XDG_CACHE_HOME", "Library/Caches", ".cache")
 
 
+def present_folder() -> Path | None:
+    """Return the present folder, or None where it has been removed."""
+    try:
+        return Path.cwd()
+    except OSError:
+        return None
+
+
 def config_folder() -> Path:
     """Return the folder of this user's settings. It need not exist."""
     return _folder("XDG_CONFIG_HOME", "Library/Application Support", ".config")

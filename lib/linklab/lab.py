@@ -10,21 +10,22 @@ import sys
 import textwrap
 import time
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from linklab import __version__, files, record, schema
 from linklab.errors import LabError, LabTimeout, UnknownNode, quoted
 from linklab.guest import endless, lab_api
 from linklab.network import Network, NetworkState, expected_state
-from linklab.program import Program, listeners
+from linklab.program import LabSeconds, Program, listeners
 from linklab.runtime import attach, transport
 from linklab.runtime.backends import KindName, choose, refuse_unknown
 from linklab.runtime.client import WALL_LIMIT_S, LabProcess
+from linklab.schema import Range, Words
 from linklab.signals import Held
 from linklab.units import SwitchName
 
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
     from mininet.topo import Topo
 
 _OF_THE_SYSTEM = (
-    "/tmp", "/var/tmp", "/dev", "/dev/shm", "/run", "/run/lock", "/var", "/home", "/opt", "/srv", "/mnt", "/media",
-    "/bin", "/sbin", "/lib", "/lib64", "/root",
+    "/", "/tmp", "/var/tmp", "/dev", "/dev/shm", "/run", "/run/lock", "/var", "/home", "/opt", "/srv", "/mnt", "/media",
+    "/bin", "/sbin", "/lib", "/lib64", "/root", "/boot", "/etc", "/proc", "/sys", "/usr",
 )  # fmt: skip
 """Folders that many programs share, or that a lab has of its own."""
 LARGEST_FILE_BYTES, LONGEST_OUTPUT = 256_000_000, 64_000_000
@@ -42,6 +43,7 @@ _READ_BYTES, _WRITE_BYTES = 4 * 1024 * 1024, 16 * 1024 * 1024
 """A guest, whose memory is small, holds several copies of a piece. One that is written takes a beat (`RequestLoop`)."""
 _SLICE_S, _LONGEST_SLICE_S = 0.2, 60.0
 _LONGEST_TURN_S = 1.0
+_WallSeconds = Annotated[float, Range(gt=0, le=1e9)]
 _REST_S = 0.005
 
 
@@ -90,14 +92,16 @@ class Node:
         """The addresses that the node was built with, by interface: ``{"r1-eth0": "10.0.0.1/24"}``."""
         return {interface: address for node, interface, address in self.lab.addresses if node == self.name}
 
-    def run(self, command: str, *, timeout_s: float | None = None, show: bool = False) -> Completed:
+    @schema.checked
+    def run(self, command: Words, *, timeout_s: LabSeconds | None = None, show: bool = False) -> Completed:
         """Run a command in the node's shell; return what it prints, and its exit status. The rest is as for `cmd`."""
         output, status = self._done(command, timeout_s, show, with_status=True)
         if not isinstance(status, int):
             raise LabError(f"the lab does not say how {command!r} on {self.name} ended: start it again")
         return Completed(output, status)
 
-    def cmd(self, command: str, *, timeout_s: float | None = None, show: bool = False) -> str:
+    @schema.checked
+    def cmd(self, command: Words, *, timeout_s: LabSeconds | None = None, show: bool = False) -> str:
         """Run a command in the node's shell and return what it prints.
 
         `timeout_s` is in the lab's own time. `show` prints the output as it comes. Ctrl-C ends the command, not
@@ -108,8 +112,6 @@ class Node:
         return self._done(command, timeout_s, show, with_status=False)[0]
 
     def _done(self, command: str, timeout_s: float | None, show: bool, with_status: bool) -> tuple[str, int | None]:
-        if not isinstance(command, str):
-            raise LabError(f'the command is {command!r}: write it as one text, as in "ping -c 1 10.0.0.2"')
         pieces: list[str] = []
         left = LONGEST_OUTPUT
 
@@ -156,19 +158,17 @@ class Node:
             )
         return output, ended["status"]
 
-    def popen(self, command: str | list[str]) -> Program:
+    @schema.checked
+    def popen(self, command: Words | Sequence[Words]) -> Program:
         """Start a program that runs on; a string goes through a shell. Raises `LabError` where it cannot start."""
-        if not isinstance(command, str):
-            if not isinstance(command, list | tuple) or not command:
-                raise LabError(f"the command is {command!r}: write a text, or a list of words")
-            for word in command:
-                if not isinstance(word, str):
-                    raise LabError(f"the command has {word!r}, which is no text: write {str(word)!r}")
+        if not command:
+            raise LabError("the command is empty: give a text, or a list of texts")
         program = Program(self.lab.process, command if isinstance(command, str) else " ".join(command))
         program.start(self.name, command)
         return program
 
-    def wait_listening(self, port: int, timeout_s: float = 10.0) -> None:
+    @schema.checked
+    def wait_listening(self, port: Annotated[int, Range(ge=1, le=65535)], timeout_s: LabSeconds = 10.0) -> None:
         """Wait until a program on this node listens on a TCP port. Raises `LabTimeout` after `timeout_s`."""
         self.lab.process.call(lab_api.wait_listening, self.name, port, timeout_s)
 
@@ -243,7 +243,8 @@ class Lab:
         """
         return self.process.call(lab_api.call, function, arguments)
 
-    def cli(self, line: str) -> str:
+    @schema.checked
+    def cli(self, line: Words) -> str:
         """Run one line of Mininet's command line (``"links"``, ``"net"``, ``"pingall"``); what it prints."""
         printed: list[str] = []
         try:
@@ -257,7 +258,8 @@ class Lab:
         """Return the network as it is now, read back from the kernel."""
         return schema.load(NetworkState, self.process.call(lab_api.state), "the network read back")
 
-    def sleep(self, seconds: float) -> None:
+    @schema.checked
+    def sleep(self, seconds: LabSeconds) -> None:
         """Let `seconds` of the lab's time pass. That takes none of yours."""
         self.process.call(lab_api.sleep, seconds)
 
@@ -265,7 +267,8 @@ class Lab:
         """Return the lab's own clock, in seconds since its start."""
         return self.process.call(lab_api.now)
 
-    def read_file(self, path: str) -> bytes:
+    @schema.checked
+    def read_file(self, path: Words) -> bytes:
         """Return a file of the lab, up to 256 MB. Raises `LabError`."""
         data = io.BytesIO()
         while data.tell() < LARGEST_FILE_BYTES:
@@ -279,7 +282,8 @@ class Lab:
             "read it there"
         )
 
-    def write_file(self, path: str, data: bytes | str, *, executable: bool = False) -> None:
+    @schema.checked
+    def write_file(self, path: Words, data: bytes | str, *, executable: bool = False) -> None:
         """Write a file in the lab, and make the folders above it. Raises `LabError`."""
         raw = data.encode() if isinstance(data, str) else data
         for begin in range(0, len(raw) or 1, _WRITE_BYTES):
@@ -456,8 +460,7 @@ def lab_process(
     """Start a lab process of our own, or borrow one where such are lent. Its arguments are those of `start`, and the
     folders besides `folder` that it may read.
     """
-    if isinstance(wall_limit_s, bool) or not isinstance(wall_limit_s, int | float) or not wall_limit_s > 0:
-        raise LabError(f"wall_limit_s is {wall_limit_s!r}: choose a number of seconds above 0")
+    schema.given(_WallSeconds, "wall_limit_s", wall_limit_s, LabError)
     if transport.VARIABLE in os.environ:
         refuse_unknown(kind)  # as at home
         return LabProcess.borrow(os.environ[transport.VARIABLE], wall_limit_s, seed)
@@ -505,4 +508,10 @@ def _readable(reads: Iterable[str | Path]) -> list[Path]:
     """Return the whole paths of the folders that a lab may read. Raises `LabError` for what can be none."""
     if isinstance(reads, str | bytes | os.PathLike) or not isinstance(reads, Iterable):
         raise LabError(f'reads is {quoted(reads)}: write a list of folders, as in reads=["data"]')
-    return [_resolved(place, "reads") for place in reads]
+    paths = [_resolved(place, "reads") for place in reads]
+    for path in paths:
+        if not path.is_dir():
+            raise LabError(f"{path} is not a folder: name one in reads= that is there")
+        if str(path) in _OF_THE_SYSTEM or any(path.is_relative_to(place) for place in ("/proc", "/sys")):
+            raise LabError(f"{path} is the system's, and a lab has its own: name a folder below it in reads=")
+    return paths

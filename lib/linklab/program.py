@@ -6,12 +6,17 @@ import contextlib
 import itertools
 import random
 import signal
-from collections.abc import Callable, Iterator
-from typing import Final, Literal
+from collections.abc import Callable, Iterator, Sequence
+from typing import Annotated, Final, Literal
 
+from linklab import schema
 from linklab.errors import LabError, LabTimeout
 from linklab.guest import lab_api
 from linklab.runtime.client import LabProcess
+from linklab.schema import Range
+
+LabSeconds = Annotated[float, Range(ge=0, le=1e9)]
+"""A span of the lab's time: up to 30 years."""
 
 _numbers = itertools.count(random.SystemRandom().randrange(10**14, 2**47))
 """Numbers of this notebook's programs. They begin at random, as others (a judge) may run some in the same lab, and are
@@ -32,33 +37,37 @@ class Program:
         self.output = ""
         self._unread = ""
 
-    def start(self, node: str, words: str | list[str], *, of_run: bool = False) -> None:
+    def start(self, node: str, words: str | Sequence[str], *, of_run: bool = False) -> None:
         """Start it; a string goes through a shell. Ctrl-C meanwhile leaves none. Raises `LabError`.
 
         A program that is part of a measurement's run (`of_run`) has no random numbers of its own.
         """
         try:
-            self._process.call(lab_api.start_program, self.number, node, words, of_run)
+            argv = words if isinstance(words, str) else list(words)
+            self._process.call(lab_api.start_program, self.number, node, argv, of_run)
         except KeyboardInterrupt:  # it may have been started all the same
             with contextlib.suppress(LabError):
                 self.send_signal(signal.SIGKILL)
             raise
 
-    def read(self, timeout_s: float | None = None) -> str:
+    @schema.checked
+    def read(self, timeout_s: LabSeconds | None = None) -> str:
         """Return what it printed since the last look; wait for some, at most `timeout_s` of the lab's time."""
         if not self._unread and self.returncode is None:
             self._fetch(timeout_s, "output")
         text, self._unread = self._unread, ""
         return text
 
-    def prints(self, text: str, silence_s: float) -> bool:
+    @schema.checked
+    def prints(self, text: str, silence_s: LabSeconds) -> bool:
         """Wait until it has printed a text; return False if it ends, or prints nothing for `silence_s`, before that."""
         while text not in self.output:
             if not self.read(silence_s):
                 return False
         return True
 
-    def wait(self, timeout_s: float | None = None) -> int:
+    @schema.checked
+    def wait(self, timeout_s: LabSeconds | None = None) -> int:
         """Wait for the end and return the exit status. Raises `LabTimeout` after `timeout_s` of the lab's time."""
         if self.returncode is None:
             self._fetch(timeout_s, "end")
@@ -81,9 +90,10 @@ class Program:
         if rest:
             yield rest
 
-    def send_signal(self, number: signal.Signals) -> None:
+    @schema.checked
+    def send_signal(self, number: Annotated[int, Range(ge=1, le=31)]) -> None:
         """Send a signal to it and to what it started."""
-        self._process.call(lab_api.signal_program, self.number, int(number))
+        self._process.call(lab_api.signal_program, self.number, number)
 
     def terminate(self) -> int:
         """Send SIGTERM, after 2 s of the lab's time SIGKILL; return the exit status."""

@@ -9,6 +9,8 @@ names the field.
 
 from __future__ import annotations
 
+import functools
+import inspect
 import json
 import types
 import typing
@@ -17,11 +19,12 @@ from dataclasses import MISSING, dataclass, fields, is_dataclass
 from decimal import Decimal
 from functools import cache
 from numbers import Integral, Real
-from typing import Any, Final, TypeVar
+from typing import Annotated, Any, Final, ParamSpec, TypeVar
 
-from linklab.errors import MeasurementError, quoted
+from linklab.errors import LabError, LinklabError, MeasurementError, quoted
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 NOT_STORED: Final[Mapping[str, Any]] = types.MappingProxyType({"stored": False})
 """The metadata of a data class's field that the JSON form leaves out; it has a default."""
@@ -41,6 +44,15 @@ class Range:
     def __get_pydantic_core_schema__(self, kind: Any, handler: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
         """Return what pydantic builds for the type, with this range."""
         return handler(kind) | {name: bound for name, bound in vars(self).items() if bound is not None}
+
+
+class _OfASystemCall:
+    def __get_pydantic_core_schema__(self, kind: Any, handler: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+        return handler(kind) | {"pattern": r"^[^\x00]*$", "max_length": 100_000}
+
+
+Words = Annotated[str, _OfASystemCall()]
+"""A text that a system call takes, as a command or a path: no byte in it is 0, and Linux takes 128 kB."""
 
 
 def parse(kind: type[T], text: str | bytes, what: str) -> T:
@@ -75,10 +87,34 @@ def check_fields(owner: Any) -> None:
         object.__setattr__(owner, name, given(kind, name, getattr(owner, name)))
 
 
-def given(kind: Any, name: str, value: Any) -> Any:
+def checked(function: Callable[P, T]) -> Callable[P, T]:
+    """Return a function of a lab that first checks its arguments by its annotations, as `given` does.
+
+    It raises LabError. An argument whose type is `Any` is not checked.
+    """
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def check_and_call(*args: P.args, **kwargs: P.kwargs) -> T:
+        bound = signature.bind(*args, **kwargs)
+        for name, kind in _checked_arguments(function).items():
+            if name in bound.arguments:
+                bound.arguments[name] = given(kind, name, bound.arguments[name], LabError)
+        return function(*bound.args, **bound.kwargs)
+
+    return check_and_call
+
+
+@cache
+def _checked_arguments(function: Callable[..., Any]) -> dict[str, Any]:
+    hints = typing.get_type_hints(function, include_extras=True)
+    return {name: kind for name, kind in hints.items() if name != "return" and kind is not Any}
+
+
+def given(kind: Any, name: str, value: Any, error: type[LinklabError] = MeasurementError) -> Any:
     """Return a value that a user gave as `name`, with Python's numbers for those of other libraries, as numpy's.
 
-    Raises MeasurementError as `check_fields`.
+    Raises `error`, which names the field and what would be right.
     """
     from pydantic import ValidationError
 
@@ -89,13 +125,14 @@ def given(kind: Any, name: str, value: Any) -> Any:
         first = wrong.errors(include_url=False)[0]
         words = _values_words(kind) if first["type"] in _OF_TUPLES else _RIGHT.get(first["type"], first["msg"])
         right = words.format(**first.get("ctx", {}))
-        raise MeasurementError(f"{name} is {quoted(value)}: {right}") from None
+        raise error(f"{name} is {quoted(value)}: {right}") from None
     return plain
 
 
 _OF_TUPLES: Final = ("missing", "too_long", "tuple_type")
 _RIGHT: Final = {
     "bool_type": "choose True or False",
+    "bytes_type": "give bytes, or a text in quotes",
     "float_type": "choose a number",
     "greater_than": "choose a number above {gt:.10g}",
     "greater_than_equal": "choose at least {ge:.10g}",
@@ -103,7 +140,10 @@ _RIGHT: Final = {
     "less_than_equal": "choose at most {le:.10g}",
     "literal_error": "choose {expected}",
     "multiple_of": "choose a whole number",
+    "string_pattern_mismatch": "leave out the byte 0",
+    "string_too_long": "give at most {max_length} characters, and write what is longer into a file of the lab",
     "string_type": "give a text, in quotes",
+    "string_unicode": "give characters that UTF-8 has",
 }
 """What a user should have given instead, by pydantic's name of the error."""
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from linklab.errors import LinklabError
-from linklab.files import config_folder
+from linklab.files import config_folder, present_folder
 
 FILE: Final = "linklab.toml"
 NAMES: Final = ("hints", "image")
@@ -42,8 +42,8 @@ def setting(name: str, look_in: Path | None = None) -> Setting | None:
     """
     variable = f"LINKLAB_{name.upper()}"
     if variable in os.environ:
-        return Setting(os.environ[variable], variable, _here() or Path("/"))
-    for path in _files(look_in.resolve() if look_in is not None else _here()):
+        return Setting(os.environ[variable], variable, present_folder() or Path("/"))
+    for path in _files(look_in.resolve() if look_in is not None else present_folder()):
         values = _read(path)
         if name in values:
             return Setting(values[name], str(path), path.parent)
@@ -89,14 +89,6 @@ def number(name: str, look_in: Path | None = None) -> int | None:
     if not (text.isascii() and text.isdigit() and int(text) > 0):
         raise LinklabError(f"{told.source} says {name} = {told.value!r}: write a whole number above 0")
     return int(text)
-
-
-def _here() -> Path | None:
-    """Return the present folder, or None where it has been removed."""
-    try:
-        return Path.cwd()
-    except OSError:
-        return None
 
 
 def _files(nearest: Path | None) -> Iterator[Path]:

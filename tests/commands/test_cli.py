@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -57,6 +58,17 @@ def test_ctrl_c_has_its_own_status(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("linklab.shell.shell", interrupted)
     assert main(["shell"]) == 130
+
+
+@pytest.mark.parametrize("words", [["up"], ["report"], ["mininet", "net.py"], ["study", "run", "mtu"]])
+def test_a_folder_that_was_removed_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert main(words) == 1
+    assert "the current folder was removed" in one_line(capsys.readouterr().err)
 
 
 def test_a_reader_that_leaves_early() -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -174,8 +175,12 @@ def test_a_students_own_topo_is_built_and_read_back(virtual: Kind, tmp_path: Pat
         ({"folder": "long" * 100}, r"folder is 'long.*\.\.\..*', which names no folder \(File name too long\)"),
         ({"reads": "data"}, "reads is 'data': write a list of folders"),
         ({"reads": [None]}, "reads is None: write the path of a folder"),
-        ({"wall_limit_s": "5"}, "wall_limit_s is '5': choose a number of seconds above 0"),
-        ({"wall_limit_s": 0}, "wall_limit_s is 0: choose a number of seconds above 0"),
+        ({"reads": ["/"]}, "/ is the system's"),
+        ({"reads": ["/proc/self"]}, "/proc/.* is the system's"),
+        ({"reads": ["/missing"]}, "/missing is not a folder"),
+        ({"wall_limit_s": "5"}, "wall_limit_s is '5': choose a number"),
+        ({"wall_limit_s": 0}, "wall_limit_s is 0: choose a number above 0"),
+        ({"wall_limit_s": math.inf}, "wall_limit_s is inf"),
     ],
     ids=lambda value: "" if isinstance(value, str) else next(iter(value)),
 )
@@ -196,19 +201,30 @@ def test_a_current_folder_that_was_removed_is_said(tmp_path: Path, monkeypatch: 
         linklab.start(TWO_HOSTS)
 
 
-@pytest.mark.parametrize(
-    ("command", "says"),
-    [
-        (None, "the command is None: write a text, or a list of words"),
-        ([], r"the command is \[\]: write a text"),
-        (["ping", "-c", 1], "the command has 1, which is no text: write '1'"),
-    ],
-)
-def test_a_command_that_is_none_is_one_clear_line(course: linklab.Lab, command: Any, says: str) -> None:
-    with pytest.raises(LabError, match=says):
-        course["h1"].popen(command)
-    with pytest.raises(LabError, match=r"the command is .*: write it as one text"):
-        course["h1"].cmd(command)
+DOORS: list[Callable[[linklab.Lab, Any], object]] = [
+    lambda lab, value: lab["h1"].cmd(value),
+    lambda lab, value: lab["h1"].cmd("true", timeout_s=value),
+    lambda lab, value: lab["h1"].popen(value),
+    lambda lab, value: lab["h1"].wait_listening(value),
+    lambda lab, value: lab["h1"].wait_listening(80, value),
+    lambda lab, value: lab.cli(value),
+    lambda lab, value: lab.sleep(value),
+    lambda lab, value: lab.read_file(value),
+    lambda lab, value: lab.write_file(value, ""),
+    lambda lab, value: lab["h1"].popen("true").wait(value),
+    lambda lab, value: lab["h1"].popen("true").send_signal(value),
+]
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_value_of_a_wrong_type_or_range_is_one_line_and_the_lab_lives(
+    course: linklab.Lab, door: Callable[[linklab.Lab, Any], object]
+) -> None:
+    for value in (-1, math.nan, math.inf, True, 99_999_999_999, ["ls", 1], [], "a\0b", "a" * 5_000_000):
+        with pytest.raises(LabError) as caught:
+            door(course, value)
+        assert len(str(caught.value)) < 300
+    assert course["h1"].cmd("echo well") == "well\n"
 
 
 class Pair(Topo):  # type: ignore[misc]

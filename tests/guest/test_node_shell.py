@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import signal
 import threading
@@ -43,23 +42,6 @@ def test_lines_are_one_command(lab: linklab.Lab) -> None:
     assert lab["h1"].run("false\nsleep 1\n(exit 7)").returncode == 7
     assert lab["h1"].cmd("\necho one\n") == "one\n"
     assert lab["h1"].cmd("echo two") == "two\n"
-
-
-LIMITS: list[Callable[[linklab.Lab, float], object]] = [
-    lambda lab, limit_s: lab["h1"].cmd("sleep 10", timeout_s=limit_s),
-    lambda lab, limit_s: lab["h1"].wait_listening(80, limit_s),
-    lambda lab, limit_s: lab["h1"].popen("sleep 10").wait(limit_s),
-]
-
-
-@pytest.mark.parametrize("limit_s", ["5", math.nan, -1])
-@pytest.mark.parametrize("wait", LIMITS)
-def test_a_limit_that_is_none_is_refused_before_anything_runs(
-    wait: Callable[[linklab.Lab, object], object], limit_s: object, lab: linklab.Lab
-) -> None:
-    with pytest.raises(LabError, match=r"timeout_s is .*: give seconds, or None to wait for the end"):
-        wait(lab, limit_s)
-    assert lab["h1"].cmd("echo well") == "well\n"
 
 
 def test_what_waits_for_a_person_in_mininets_command_line_is_ended_and_the_lab_lives(

@@ -71,8 +71,8 @@ def test_a_lab_that_dies_of_it_says_so(lab: Lab) -> None:
     assert not lab.process.running
 
 
-@pytest.mark.parametrize("wish", ["0", "much", "-5", "127", ""])
+@pytest.mark.parametrize("wish", ["0", "much", "-5", "127", "", "99999999"])
 def test_memory_that_is_none(monkeypatch: pytest.MonkeyPatch, wish: str) -> None:
     monkeypatch.setenv("LINKLAB_GUEST_MB", wish)
-    with pytest.raises(LabError, match=f"^LINKLAB_GUEST_MB is '{wish}': set it to a whole number of MB, 128 or more$"):
+    with pytest.raises(LabError, match=f"^LINKLAB_GUEST_MB is '{wish}': set it to a whole number of MB"):
         guest_memory_mb()

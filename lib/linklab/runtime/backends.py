@@ -58,9 +58,11 @@ def guest_memory_mb() -> int:
     Raises `LabError` for what is none.
     """
     given = os.environ.get("LINKLAB_GUEST_MB", str(GUEST_MEMORY_MB))
-    if not given.isascii() or not given.isdigit() or int(given) < _LEAST_GUEST_MEMORY_MB:
+    most = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2**20
+    if not given.isascii() or not given.isdigit() or not _LEAST_GUEST_MEMORY_MB <= int(given) <= most:
         raise LabError(
-            f"LINKLAB_GUEST_MB is {given!r}: set it to a whole number of MB, {_LEAST_GUEST_MEMORY_MB} or more"
+            f"LINKLAB_GUEST_MB is {given!r}: set it to a whole number of MB, {_LEAST_GUEST_MEMORY_MB} or more, and no "
+            f"more than this machine has ({most})"
         )
     return int(given)
 
