@@ -145,6 +145,24 @@ def test_rm_rf_in_a_guest_leaves_the_host_whole(virtual: Kind, lab_folder: Path,
     assert list(lab_folder.iterdir()) == []
 
 
+def test_root_in_a_guest_changes_no_setting_of_this_machines_kernel(virtual: Kind, lab_folder: Path) -> None:
+    """A lab that root runs is root's process here, to which files of /proc/sys belong."""
+    file, value = "sys/vm/swappiness", Path("/proc/sys/vm/swappiness").read_text().strip()
+
+    def write(context: Any, file: str, value: str) -> list[int]:
+        import subprocess
+
+        commands = (
+            "mkdir -p /mnt/proc; mount -t hostfs none /mnt/proc -o hostfs=/proc",
+            f"echo {value} > /mnt/proc/{file}",
+        )
+        return [subprocess.run(command, shell=True, stderr=subprocess.DEVNULL).returncode for command in commands]
+
+    with LabProcess.spawn(virtual, lab_folder) as lab:
+        mounted, written = lab.call(write, file, value)
+    assert (mounted, written != 0) == (0, True)
+
+
 def test_the_lab_folder_is_the_hosts_own_and_changes_are_seen(virtual: Kind, lab_folder: Path) -> None:
     """A program edited between two cells runs as edited, not as it was when the lab first read it."""
 

@@ -68,7 +68,9 @@ def for_guest(
         words += [*_way([read]), "--ro-bind", str(read), str(read)]
     if folder is not None:
         words += [*_way([folder]), "--bind", str(folder), str(folder)]
-    return [*words, "--remount-ro", "/dev", "--remount-ro", "/", "--info-fd", str(info_fd), "--"]
+    # of /proc bubblewrap itself shuts what access(2) says to be writable, which says of /proc/sys that it is not
+    closed = [word for place in ("/proc", "/dev", "/") for word in ("--remount-ro", place)]
+    return [*words, *closed, "--info-fd", str(info_fd), "--"]
 
 
 def for_qemu(program_path: Path, folder: Path, memory: Path) -> list[str]:
@@ -84,7 +86,7 @@ def for_qemu(program_path: Path, folder: Path, memory: Path) -> list[str]:
         words += [*_way([prefix]), "--ro-bind", str(prefix), str(prefix)]
     words += ["--dev", "/dev", "--proc", "/proc"]
     words += [*_way([memory, folder]), "--bind", str(memory), str(memory), "--bind", str(folder), str(folder)]
-    return [*words, "--remount-ro", "/", "--"]
+    return [*words, "--remount-ro", "/proc", "--remount-ro", "/", "--"]
 
 
 def own_view() -> list[str]:
