@@ -6,7 +6,7 @@ export LINKLAB_VENV
 BIN := $(LINKLAB_VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help lab hub test test-quick test-vagrant box docs bench studies networks doctor notebooks check release-check kernels widgets clean install install-dev install-tests
+.PHONY: help lab hub test test-quick test-vagrant box docs bench studies networks soak doctor notebooks check release-check kernels widgets clean install install-dev install-tests
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -61,6 +61,10 @@ studies: install ## carry out the published studies in full, keep their tables, 
 networks: install-dev ## run every solution on 200 students' networks and 20 seeds (hours; NETWORKS="05 --networks 10")
 	@$(BIN)/python -m tools.image
 	@$(BIN)/python -m tools.networks $(NETWORKS)
+
+soak: install-dev ## kill, stop and interrupt labs at random moments for an hour; nothing may be left (SOAK="--minutes 5 --seed 1")
+	@$(BIN)/python -m tools.image
+	@$(BIN)/python -m tools.soak $(SOAK)
 
 check: install-tests ## the linters and the type checker alone
 	@bash .ci/parts $(BIN) ruff format mypy shellcheck
