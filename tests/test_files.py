@@ -5,13 +5,16 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import subprocess
+import sys
+import tempfile
 import threading
 from pathlib import Path
 
 import pytest
 
 from linklab.errors import LabError
-from linklab.files import locked, write_whole
+from linklab.files import draft_folder, locked, temporary_folder, write_whole
 
 
 @pytest.mark.parametrize(("content", "kept"), [("ü\r\n\n", "ü\r\n\n".encode()), (b"\x00\xff", b"\x00\xff"), ("", b"")])
@@ -72,3 +75,43 @@ def test_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(LabError, match=r"^cannot write to .*file .*set XDG_CACHE_HOME"), locked(tmp_path / "file/lock"):
         pass
+
+
+_WRITER = """
+import os, signal, sys
+from pathlib import Path
+from linklab import files
+
+place, what, killed = Path(sys.argv[1]), sys.argv[2], sys.argv[3] == "killed"
+
+def end(*_):
+    if killed:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+if what == "file":
+    os.fsync = end
+    files.write_whole(place / "file", "text")
+else:
+    with files.draft_folder(place / "folder") if what == "folder" else files.temporary_folder() as made:
+        (made / "inside").write_text("text")
+        end()
+"""
+
+
+@pytest.mark.parametrize("what", ["file", "folder", "temporary"])
+def test_the_next_process_removes_what_a_killed_one_left_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    def write(fate: str) -> None:
+        words = [sys.executable, "-c", _WRITER, str(tmp_path), what, fate]
+        subprocess.run(words, env=os.environ | {"TMPDIR": str(tmp_path)}, check=False)
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with temporary_folder() as ours, draft_folder(tmp_path / "other") as ours_too:
+        write("killed")
+        assert len(set(tmp_path.iterdir()) - {ours, ours_too}) == 1
+        write("to its end")
+        assert set(tmp_path.iterdir()) - {ours, ours_too} == ({tmp_path / "file"} if what == "file" else set())
+        assert ours.is_dir()
+        assert ours_too.is_dir()
+    assert set(tmp_path.iterdir()) <= {tmp_path / "file"}

@@ -7,7 +7,6 @@ import os
 import platform
 import re
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Final
 
 from linklab import lab
 from linklab.errors import LinklabError
+from linklab.files import temporary_folder
 from linklab.network import TWO_HOSTS, rtt_floor_ms
 from linklab.network.routing import path
 from linklab.runtime import bwrap, container
@@ -141,7 +141,7 @@ def _lab() -> str:
     """Start a small network with a delay, in a folder of its own, and ping: no answer comes sooner than light would."""
     floor_ms = rtt_floor_ms(path(TWO_HOSTS, "h1", "h2"))
     with (
-        tempfile.TemporaryDirectory(prefix="linklab-") as folder,
+        temporary_folder() as folder,
         lab.start(TWO_HOSTS, folder=folder, wall_limit_s=_LIMIT_S) as running,
     ):
         said = running["h1"].cmd(f"ping -c 3 -i 0.2 {TWO_HOSTS.address_of('h2')}")

@@ -1,17 +1,28 @@
-"""Find this user's folders for Linklab's own files, lock a file, and write files atomically."""
+"""Find this user's folders for Linklab's own files, lock a file, and write files atomically.
+
+Unfinished files and folders, and temporary folders, are locked by who works on them. The kernel frees the lock of a
+process that was killed, and the next one that writes there removes what it left.
+"""
 
 from __future__ import annotations
 
 import fcntl
+import functools
 import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import Final
 
 from linklab.errors import LabError
+
+_UNFINISHED: Final = ".unfinished"
+"""How the names of drafts end."""
+_TEMPORARY: Final = "linklab."
+"""How the names of temporary folders begin."""
 
 
 def cache_folder() -> Path:
@@ -83,17 +94,17 @@ def write_whole(path: Path, content: str | bytes, mode: int | None = None) -> No
     one. The folder must be there. An older file stays as it was where the disk is full, the power fails, or the writer
     is interrupted. Raises OSError.
     """
-    descriptor, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".unfinished")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content.encode() if isinstance(content, str) else content)
-            file.flush()
-            os.fsync(descriptor)
-        os.chmod(draft, _usual_mode() if mode is None else mode)
-        os.replace(draft, path)
-    except BaseException:
-        Path(draft).unlink(missing_ok=True)
-        raise
+    with _claimed(lambda: _new_file(path)) as draft:
+        try:
+            with draft.open("wb") as file:
+                file.write(content.encode() if isinstance(content, str) else content)
+                file.flush()
+                os.fsync(file.fileno())
+            os.chmod(draft, _usual_mode() if mode is None else mode)
+            os.replace(draft, path)
+        except BaseException:
+            draft.unlink(missing_ok=True)
+            raise
 
 
 @contextmanager
@@ -103,12 +114,89 @@ def draft_folder(target: Path) -> Iterator[Path]:
     The folder of ``target`` is made where it is missing.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
-    draft = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
+    with _claimed(lambda: _new_folder(target)) as draft:
+        try:
+            draft.chmod(0o755)
+            yield draft
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """Give a folder among the system's temporary ones, which is removed at the end of the block.
+
+    Its path is short: a socket's has room for 100 characters.
+    """
+    with _claimed(_new_temporary) as folder:
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def temporary_for_good(claims: ExitStack) -> Path:
+    """Return a folder as `temporary_folder`, which who asks for it removes; ``claims`` holds its lock until then."""
+    return claims.enter_context(_claimed(_new_temporary))
+
+
+def _new_temporary() -> Path:
+    return Path(tempfile.mkdtemp(prefix=_TEMPORARY))
+
+
+def _new_file(path: Path) -> Path:
+    descriptor, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=_UNFINISHED)
+    os.close(descriptor)
+    return Path(draft)
+
+
+def _new_folder(target: Path) -> Path:
+    return Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}.", suffix=_UNFINISHED))
+
+
+@contextmanager
+def _claimed(make: Callable[[], Path]) -> Iterator[Path]:
+    """Make a file or folder and hold its lock, by which others see that somebody works on it.
+
+    What processes that were killed left beside it is removed: nobody holds a lock of theirs any more.
+    """
+    made = make()
+    while (claim := _claim(made)) is None:
+        made = make()
     try:
-        draft.chmod(0o755)
-        yield draft
+        _sweep(made.parent, f"{_TEMPORARY}*" if made.name.startswith(_TEMPORARY) else f".*{_UNFINISHED}")
+        yield made
     finally:
-        shutil.rmtree(draft, ignore_errors=True)
+        os.close(claim)
+
+
+def _claim(made: Path) -> int | None:
+    """Return the descriptor that holds the lock; None where another process swept before there was one."""
+    try:
+        claim = os.open(made, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    with suppress(OSError):  # a file system without locks
+        fcntl.flock(claim, fcntl.LOCK_EX)
+    if made.exists():
+        return claim
+    os.close(claim)
+    return None
+
+
+@functools.cache  # once a process and folder: a class has a thousand files
+def _sweep(folder: Path, pattern: str) -> None:
+    for left in folder.glob(pattern):
+        with suppress(OSError):  # another user's, or somebody works on it
+            claim = os.open(left, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+            try:
+                fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if left.is_dir():
+                    shutil.rmtree(left, ignore_errors=True)
+                else:
+                    left.unlink()
+            finally:
+                os.close(claim)
 
 
 def _usual_mode() -> int:

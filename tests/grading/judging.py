@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -119,17 +119,16 @@ def judge(
     """Judges a notebook. Fails where anything of it is left running, or anywhere but in the output folder."""
     work = lay_work(book, folder, files=files, limits=limits, network=network)
     before = {path.name for path in folder.iterdir()}
-    began_s = time.time()
-    with subprocess.Popen(
-        [sys.executable, "-P", *program, str(work.folder)],
-        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-    ) as process:  # fmt: skip
-        _, said = process.communicate(timeout=LIMIT_S)
-        left = process_tree.alive(process_tree.below(process.pid))
-    assert process.returncode == 0, said
-    assert left == []
-    # one that another test killed may have had this number before, and left its folder
-    folders = Path(tempfile.gettempdir()).glob(f"linklab-judge-{process.pid}-*")
-    assert [folder for folder in folders if folder.stat().st_mtime > began_s - 1] == []
+    with tempfile.TemporaryDirectory() as temporary:
+        os.chmod(temporary, 0o711)
+        with subprocess.Popen(
+            [sys.executable, "-P", *program, str(work.folder)],
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=os.environ | {"TMPDIR": temporary},
+        ) as process:  # fmt: skip
+            _, said = process.communicate(timeout=LIMIT_S)
+            left = process_tree.alive(process_tree.below(process.pid))
+        assert process.returncode == 0, said
+        assert left == []
+        assert os.listdir(temporary) == []
     assert {path.name for path in folder.iterdir()} - before == {"verdict.json", "lab.ipynb"}
     return read_verdicts(work)

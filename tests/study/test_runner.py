@@ -111,14 +111,6 @@ def test_a_damaged_file_is_measured_again(tmp_path: Path, damage: Callable[[Path
     assert text(tmp_path) == before
 
 
-def test_what_a_killed_program_left_half_written_is_swept_away(tmp_path: Path) -> None:
-    run(STUDY, tmp_path, only={"size": [1]})
-    left = tmp_path / "points" / "size=2-kind=a.0.1.json.unfinished"
-    left.write_text('{"digest": "')
-    assert len(run(STUDY, tmp_path)) == 36
-    assert not left.exists()
-
-
 def test_a_failed_point_is_said_and_tried_again(tmp_path: Path) -> None:
     FAIL_AT.update({(2, 1), (3, 2)})
     said: list[StudyProgress] = []

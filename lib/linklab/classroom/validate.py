@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
-import tempfile
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,6 +26,7 @@ from linklab.classroom.roster import networks_of
 from linklab.classroom.stored_outputs import differences, store
 from linklab.course import VARIABLE, write_variant
 from linklab.errors import LinklabError
+from linklab.files import temporary_folder
 from linklab.headless.runner import NotebookLimits, NotebookWorker, how_many, read_book, write_book
 from linklab.headless.workers import WorkerPool
 from linklab.network import Network
@@ -95,12 +95,12 @@ def validate(
     """
     limits = NotebookLimits(cell_limit_s, _DAY_S, _DAY_S, _MEMORY_MB)
     with (
-        tempfile.TemporaryDirectory(prefix="linklab-validate-") as place,
+        temporary_folder() as place,
         ProgressDisplay(len(notebooks) * len(networks), "notebooks") as display,
     ):
         starts = [
             partial(
-                _Validation, _prepared(Path(place, f"{number}-{notebook.stem}"), notebook, network), network,
+                _Validation, _prepared(place / f"{number}-{notebook.stem}", notebook, network), network,
                 limits, display, compare=compare and network is None,
             )
             for number, network in enumerate(networks.values())

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from linklab.errors import LabError
+from linklab.files import temporary_for_good
 from linklab.measure.reference import REFERENCE, sealed
 from linklab.programs.engine.program import plain_file
 from linklab.runtime import bwrap
@@ -70,7 +71,7 @@ def make_room(disk_mb: int) -> Room:
     Call it before there are threads: it moves the process into a mount namespace of its own. Raises `LabError` where
     this machine lets nobody do so.
     """
-    base = Path(tempfile.mkdtemp(prefix=f"linklab-judge-{os.getpid()}-"))
+    base = temporary_for_good(_rooms)
     try:
         user = _own_user() if os.geteuid() == 0 else os.geteuid()
         _enter_namespace()
@@ -114,6 +115,7 @@ def _own_user() -> int:
 
 
 _claims: Final[list[socket.socket]] = []
+_rooms: Final = contextlib.ExitStack()
 
 
 def lay_files(room: Room, files: Mapping[str, Path], variant: str) -> None:

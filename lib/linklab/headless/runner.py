@@ -16,7 +16,6 @@ import os
 import resource
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -32,7 +31,7 @@ from traitlets.config import Config
 
 from linklab import __version__, options, process_tree, record
 from linklab.errors import LabError, LinklabError
-from linklab.files import write_whole
+from linklab.files import temporary_folder, write_whole
 from linklab.headless.workers import INTERRUPTED, Worker, WorkerPool
 from linklab.runtime.backends import choose
 from linklab.signals import calling_once, dropped
@@ -349,31 +348,31 @@ def _execute(
             begun.append(cell_index)
             tell({"cell": len(begun), "cells": total, "name": label(book, cell_index)})
 
-    place = tempfile.TemporaryDirectory(prefix="linklab-run-")
-    spent = Path(place.name) / "virtual"
-    # sockets in a folder of their own: of kernels that start at one time, two may be given the same port
-    sockets = Config({"KernelManager": {"transport": "ipc", "ip": f"{place.name}/kernel"}})
-    client = kind(
-        book, timeout=cell_limit_s, kernel_name="python3", allow_errors=True, on_cell_start=on_cell_start,
-        config=sockets, startup_timeout=_KERNEL_START_LIMIT_S,
-        resources={"metadata": {"path": str(notebook.parent.resolve())}},
-    )  # fmt: skip
-    execution = _Execution(client, os.environ | {record.TALLY_VARIABLE: str(spent)})
-    ended = None
-    began_s = time.monotonic()
-    with place, calling_once(execution.cancel):
-        try:
-            execution.run()
-        except CellTimeoutError:
-            ended = f"was not done after {cell_limit_s} s and was ended; give more with --cell-limit-s"
-        except DeadKernelError:
-            ended = "ended the notebook's kernel"
-        finally:
-            book.metadata["linklab"] |= {
-                "wall_s": round(time.monotonic() - began_s, 3),
-                "virtual_s": round(record.tallied_s(spent), 3),
-            }
-            write_book(book, copy)
+    with temporary_folder() as place:
+        spent = place / "virtual"
+        # sockets in a folder of their own: of kernels that start at one time, two may be given the same port
+        sockets = Config({"KernelManager": {"transport": "ipc", "ip": f"{place}/kernel"}})
+        client = kind(
+            book, timeout=cell_limit_s, kernel_name="python3", allow_errors=True, on_cell_start=on_cell_start,
+            config=sockets, startup_timeout=_KERNEL_START_LIMIT_S,
+            resources={"metadata": {"path": str(notebook.parent.resolve())}},
+        )  # fmt: skip
+        execution = _Execution(client, os.environ | {record.TALLY_VARIABLE: str(spent)})
+        ended = None
+        began_s = time.monotonic()
+        with calling_once(execution.cancel):
+            try:
+                execution.run()
+            except CellTimeoutError:
+                ended = f"was not done after {cell_limit_s} s and was ended; give more with --cell-limit-s"
+            except DeadKernelError:
+                ended = "ended the notebook's kernel"
+            finally:
+                book.metadata["linklab"] |= {
+                    "wall_s": round(time.monotonic() - began_s, 3),
+                    "virtual_s": round(record.tallied_s(spent), 3),
+                }
+                write_book(book, copy)
     failures = _failures(book)
     if ended is not None:
         last = label(book, begun[-1]) if begun else "the notebook"

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from pathlib import Path
 from typing import Final
 
 from linklab import carried_labs
 from linklab.classroom.release import MANIFEST
 from linklab.errors import LinklabError
-from linklab.files import home
+from linklab.files import home, temporary_folder
 from linklab.jupyter import FIRST_NOTEBOOK
 
 LABS_VARIABLE: Final = "LINKLAB_RELEASED_LABS"
@@ -35,8 +34,8 @@ def main() -> None:
     from linklab.hub.student import StudentServer
 
     # a folder of the student's alone; in a deep home the addresses of kernels' sockets would be too long
-    with tempfile.TemporaryDirectory(prefix="linklab-") as runtime:
-        os.environ["JUPYTER_RUNTIME_DIR"] = runtime
+    with temporary_folder() as runtime:
+        os.environ["JUPYTER_RUNTIME_DIR"] = str(runtime)
         StudentServer.launch_instance()
 
 

@@ -16,13 +16,12 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from types import MappingProxyType
 from typing import Annotated, Final, Literal
 
 from linklab import schema
 from linklab.errors import LabError, MeasurementError
-from linklab.files import cache_folder, locked
+from linklab.files import cache_folder, draft_folder, locked
 from linklab.schema import Range
 from linklab.units import IPV4_HEADER_BYTES, UDP_HEADER_BYTES
 
@@ -350,10 +349,7 @@ def encoded(clip: Clip, *, tell: Callable[[str], None] | None = None) -> Video:
 
 def _make(clip: Clip, folder: Path) -> None:
     """Encode a video and cut it into RTP packets, in a folder that appears complete or not at all."""
-    for left in folder.parent.glob("*.new"):  # of a process that was killed
-        shutil.rmtree(left, ignore_errors=True)
-    with TemporaryDirectory(suffix=".new", dir=folder.parent, ignore_cleanup_errors=True) as place:
-        fresh = Path(place)
+    with draft_folder(folder) as fresh:
         rate_kbps = _encode(clip, fresh)
         stream = filled_up((fresh / "video.ts").read_bytes())
         (fresh / "video.ts").write_bytes(stream)
@@ -361,7 +357,6 @@ def _make(clip: Clip, folder: Path) -> None:
         (fresh / _ABOUT).write_text(json.dumps(schema.dump(_Made(rate_kbps, version()))), "utf-8")
         for rest in fresh.glob("pass*"):
             rest.unlink()
-        fresh.chmod(0o755)
         fresh.rename(folder)
 
 

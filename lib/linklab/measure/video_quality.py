@@ -13,10 +13,10 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from tempfile import TemporaryDirectory
 from typing import Final
 
 from linklab.errors import MeasurementError
+from linklab.files import temporary_folder
 from linklab.measure.tools.video import VideoResult
 from linklab.measure.video_file import CLOCK_HZ, Clip, Video, ffmpeg
 
@@ -94,8 +94,8 @@ def quality(video: Video, result: VideoResult) -> Quality:
     sender than ``paced``), or if no picture can be decoded.
     """
     _refuse(video, result)
-    with TemporaryDirectory(prefix="linklab-picture-") as place:
-        folder = _laid_out(Path(place), video, result.received)
+    with temporary_folder() as place:
+        folder = _laid_out(place, video, result.received)
         words = (*_DECODING, "-i", _SENT, *_DECODING, "-i", _RECEIVED, "-filter_complex", _COMPARING, "-f", "null", "-")
         said = ffmpeg(folder, *words, doing="comparing the pictures").decode("utf-8", "replace")
     return parsed(said, video.clip)
@@ -116,8 +116,8 @@ def picture_at(video: Video, result: VideoResult, time_s: float) -> tuple[bytes,
         f"[0:v]settb=1/{CLOCK_HZ},split[a][b];[1:v]settb=1/{CLOCK_HZ}[c];[a]{one}[sent];"
         f"[b]drawbox=color=black:t=fill[dark];[dark][c]overlay,{one}[shown]"
     )
-    with TemporaryDirectory(prefix="linklab-picture-") as place:
-        folder = _laid_out(Path(place), video, result.received)
+    with temporary_folder() as place:
+        folder = _laid_out(place, video, result.received)
         inputs = (*_DECODING, "-i", _SENT, *_DECODING, "-i", _RECEIVED, "-filter_complex", graph)
         outputs = [
             word

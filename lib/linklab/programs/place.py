@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
+import contextlib
 import threading
 import time
 from collections.abc import Callable
@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from linklab import lab as labs
 from linklab.errors import LabError
+from linklab.files import temporary_folder
 from linklab.network import Network
 from linklab.programs.engine import in_lab
 from linklab.programs.submission import SubmittedProgram
@@ -36,7 +37,7 @@ class LabPlace:
     ) -> None:
         choose()
         self._program, self._network, self._prepared = program, network, started
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._opened = contextlib.ExitStack()
         self._lab: labs.Lab | None = None
         self._limit_s = STALL_CPU_S
         self._python = ""
@@ -48,11 +49,11 @@ class LabPlace:
 
     def _started(self) -> labs.Lab:
         if self._lab is None:
-            self._folder = tempfile.TemporaryDirectory(prefix="linklab-check-")
+            folder = self._opened.enter_context(temporary_folder())
             # inside a container's walls students try their own programs, and nobody is graded
             untrusted = not container.chosen()
             # traced: relay and record are in the guest too, and who becomes its kernel could write them anew
-            self._lab = labs.start(self._network, folder=self._folder.name, untrusted=untrusted, traced=True)
+            self._lab = labs.start(self._network, folder=folder, untrusted=untrusted, traced=True)
             hosts, program = [host.name for host in self._network.hosts], self._program
             self._python = self._lab.process.call(in_lab.prepare, hosts, program.encoded(), program.packages)
             self._prepared(self._lab)
@@ -100,9 +101,7 @@ class LabPlace:
         if self._lab is not None:
             self._lab.stop()
             self._lab = None
-        if self._folder is not None:
-            self._folder.cleanup()
-            self._folder = None
+        self._opened.close()
 
 
 def _lost(watch: _Watch) -> dict[str, Any]:

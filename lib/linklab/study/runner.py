@@ -33,7 +33,7 @@ from linklab import __version__, schema
 from linklab.dask_run import Cluster, WorkerPlace
 from linklab.digests import linklab_digest
 from linklab.errors import LabError, LinklabError, MeasurementError
-from linklab.files import write_whole
+from linklab.files import temporary_folder, write_whole
 from linklab.lab_group import Labs
 from linklab.options import cores, how_many
 from linklab.record import processor
@@ -172,9 +172,9 @@ class _Work:
     def _in_threads(self, todo: list[Point], jobs: int) -> Generator[tuple[Point, str]]:
         """Measure points on this machine; yield each that has ended, with the reason if it failed."""
         with (
-            tempfile.TemporaryDirectory(prefix="linklab-study-") as place,
+            temporary_folder() as place,
             ThreadPoolExecutor(jobs) as pool,  # left only when its threads have ended
-            _ended(Labs(Path(place), _WALL_LIMIT_S)) as labs,
+            _ended(Labs(place, _WALL_LIMIT_S)) as labs,
         ):
             futures = {pool.submit(self._measure, point, labs): point for point in todo}
             try:
@@ -376,7 +376,6 @@ class Store:
                 raise LabError(
                     f"another run writes to {self.folder}: wait for its end, or say another folder (--output)"
                 ) from None
-            self._sweep()
             yield
 
     def save(self, point: Point, finished: Finished) -> None:
@@ -444,12 +443,6 @@ class Store:
         exact = digest(json.dumps([point.study, point.levels]))
         readable = re.sub(r"[^A-Za-z0-9.=]+", "-", point.combination)[:80].strip("-")
         return self._points / f"{readable}.{exact}.{point.repeat}.json"
-
-    def _sweep(self) -> None:
-        """Remove unfinished files of a run that was killed while it wrote."""
-        for folder in (self.folder, self._points):
-            for left in folder.glob("*.unfinished"):
-                left.unlink(missing_ok=True)
 
 
 def _digest_of(body: dict[str, Any]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import random
-import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, cycle, islice
@@ -15,6 +14,7 @@ from linklab.analysis import Expectation, measured_path, udp_ceiling_mbps
 from linklab.analysis.packets import train_rate_mbps
 from linklab.analysis.searching import PAYLOAD_BYTES
 from linklab.errors import LinklabError, NetworkError
+from linklab.files import temporary_folder
 from linklab.grade import seeding
 from linklab.grade.check import Check, Refuse, listed
 from linklab.grade.measured import measured
@@ -150,7 +150,7 @@ class _Try:
 
 def _tried(find: Callable[[Prober], object], seed: int) -> _Try:
     network = random_chain(seed, bottleneck_mbps=BOTTLENECK_MBPS)
-    with tempfile.TemporaryDirectory() as folder, linklab.start(network, folder=folder) as lab:
+    with temporary_folder() as folder, linklab.start(network, folder=folder) as lab:
         prober = Prober(lab, "h1", "h2")
         answer: object = None
         error: Exception | None = None

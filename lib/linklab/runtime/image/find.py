@@ -22,7 +22,6 @@ import json
 import os
 import shutil
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -34,7 +33,7 @@ import linklab
 from linklab import settings
 from linklab.errors import LabError
 from linklab.files import cache_folder as user_cache_folder
-from linklab.files import locked
+from linklab.files import draft_folder, locked
 from linklab.guest import init, is_sent
 from linklab.runtime.image import tree
 from linklab.runtime.kernel import QEMU_KERNEL, USER_MODE_KERNEL, runs_user_mode_linux
@@ -241,13 +240,10 @@ def _unpack(content: bytes, state: str) -> Image:
     """Unpack a file's bytes into the folder that is named by its checksum, and note what it was unpacked from."""
     place = cache_folder() / f"file-{hashlib.sha256(content).hexdigest()[:16]}"
     if not (place / "image.json").is_file():
-        part = Path(tempfile.mkdtemp(prefix=".new-", dir=cache_folder()))
-        try:
+        with draft_folder(place) as part:
             tree.unpack(io.BytesIO(content), part / "image")
             read_image(part / "image")
             tree.move_into_place(part / "image", place)
-        finally:
-            shutil.rmtree(part, ignore_errors=True)
     note = _note(state)
     note.parent.mkdir(exist_ok=True)
     note.write_text(place.name, "utf-8")
@@ -345,14 +341,10 @@ def _make_library(image: Image, sources: list[tuple[str, int, int]], place: Path
         key=lambda path: path.stat().st_mtime,
         default=None,
     )
-    part = Path(tempfile.mkdtemp(prefix=".new-", dir=parent))
-    try:
-        part.chmod(0o755)
+    with draft_folder(place) as part:
         changed = _copy(Path(linklab.__file__).parent, [name for name, _, _ in sources], part, before, image)
         compile_modules(image, part, changed, _LIBRARY)
         tree.move_into_place(part, place)
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
 
 
 def _copy(source: Path, names: list[str], part: Path, before: Path | None, image: Image) -> list[str]:
@@ -379,7 +371,7 @@ def _copy(source: Path, names: list[str], part: Path, before: Path | None, image
 
 
 def _remove_old(folder: Path) -> None:
-    """Remove libraries that no lab has asked for lately, and what a maker that was killed left."""
+    """Remove libraries that no lab has asked for lately."""
     for path in folder.iterdir():
         if path.stat().st_mtime < time.time() - _KEPT_S:
             shutil.rmtree(path, ignore_errors=True)

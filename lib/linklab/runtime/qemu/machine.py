@@ -10,7 +10,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from linklab.errors import LabError
+from linklab.files import temporary_for_good
 from linklab.guest.channel import ChannelClosed, ChannelTimeout
 from linklab.runtime import bwrap
 from linklab.runtime.console import Console
@@ -90,7 +90,8 @@ class Machine:
 
         Raises `LabError` with what it says where it does not start, and where bubblewrap is missing.
         """
-        self.folder = Path(tempfile.mkdtemp(prefix="linklab-"))  # short: a socket's path has room for 100 characters
+        self._claims = contextlib.ExitStack()
+        self.folder = temporary_for_good(self._claims)
         self.console = Console()
         door = self.folder / "gdb"
         sandbox = _SANDBOX if sys.platform == "linux" else ()
@@ -202,6 +203,7 @@ class Machine:
             self._process.kill()
             self._process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
+        self._claims.close()
 
     def close(self) -> None:
         """Close the connection and the console. Only after `end`."""

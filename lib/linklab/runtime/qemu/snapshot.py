@@ -11,14 +11,13 @@ import hashlib
 import os
 import shutil
 import sys
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from linklab.errors import LabError
 from linklab.files import cache_folder as user_cache_folder
-from linklab.files import locked
+from linklab.files import draft_folder, locked
 from linklab.guest.channel import ChannelClosed, ChannelTimeout
 from linklab.runtime.image import tree
 from linklab.runtime.image.find import Image
@@ -77,25 +76,22 @@ def make(image: Image, snapshot: Snapshot) -> None:
     place = snapshot.folder
     print("Booting a lab in QEMU once, to start from there: half a minute", file=sys.stderr)
     _remove_old(place.parent)
-    part = Path(tempfile.mkdtemp(prefix=".new-", dir=place.parent))
     try:
-        fresh = Snapshot(part, snapshot.qemu, snapshot.memory_mb)
-        address, size = write_initramfs(image.folder, fresh.ram, snapshot.memory_mb << 20)
-        words = machine_words(snapshot.memory_mb, fresh.ram, private=False)
-        words += ["-kernel", str(image.qemu_kernel), "-append", f"{KERNEL_WORDS} initrdmem={address},{size}"]
-        (part / "state").write_bytes(_booted(snapshot.qemu, words))
-        part.rename(place)
+        with draft_folder(place) as part:
+            fresh = Snapshot(part, snapshot.qemu, snapshot.memory_mb)
+            address, size = write_initramfs(image.folder, fresh.ram, snapshot.memory_mb << 20)
+            words = machine_words(snapshot.memory_mb, fresh.ram, private=False)
+            words += ["-kernel", str(image.qemu_kernel), "-append", f"{KERNEL_WORDS} initrdmem={address},{size}"]
+            (part / "state").write_bytes(_booted(snapshot.qemu, words))
+            part.rename(place)
     except OSError as error:
         raise tree.full(error, place.parent, snapshot.memory_mb << 20) from error
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
 
 
 def _remove_old(folder: Path) -> None:
-    """Remove what a maker that was killed left, and all snapshots but those that were used last."""
-    for left in folder.glob(".new-*"):
-        shutil.rmtree(left, ignore_errors=True)
-    kept = sorted((path for path in folder.iterdir() if path.is_dir()), key=lambda path: path.stat().st_mtime)
+    """Remove all snapshots but those that were used last."""
+    made = (path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
+    kept = sorted(made, key=lambda path: path.stat().st_mtime)
     for path in kept[: max(0, len(kept) - _KEPT)]:
         shutil.rmtree(path, ignore_errors=True)
 
