@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -78,3 +79,25 @@ def test_the_lab_folder_may_lie_where_a_guest_mounts_its_own(virtual: Kind, plac
     with TemporaryDirectory(dir=place) as name, LabProcess.spawn(virtual, Path(name)) as process:
         process.call(lab_api.write_file, f"{name}/new", "aGVsbG8=", False, False)
         assert Path(name, "new").read_text() == "hello"
+
+
+_IN_AN_ODD_FOLDER = """
+import os, sys
+from pathlib import Path
+from linklab.lab import lab_process
+from linklab.guest import lab_api
+
+with lab_process("guest", Path.cwd(), 600, 0, reads=[Path("data").absolute()]) as process:
+    process.call(lab_api.write_file, "out", process.call(lab_api.read_file, "data/in", 0, 100), False, False)
+"""
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+def test_a_folder_may_have_any_name_in_any_locale(virtual: Kind, tmp_path: Path, encoding: str) -> None:
+    folder = os.fsencode(tmp_path) + b"/caf\xe9 gr\xc3\xbcn"
+    os.makedirs(folder + b"/data")
+    Path(os.fsdecode(folder), "data", "in").write_text("found")
+    plain = {"PYTHONCOERCECLOCALE": "0", "LC_ALL": "C", "PYTHONUTF8": "1" if encoding == "utf-8" else "0"}
+    words = [sys.executable, "-c", _IN_AN_ODD_FOLDER]
+    subprocess.run(words, cwd=folder, env=os.environ | plain, check=True)
+    assert Path(os.fsdecode(folder), "out").read_text() == "found"

@@ -32,7 +32,7 @@ comes into a lab, or make and tar would complain of files from the future; earli
 
 def mount(source: str, target: str, kind: str, flags: int = 0, options: str = "") -> None:
     """Mount a file system, as mount(2) does. Raises OSError."""
-    words = (source.encode(), target.encode(), kind.encode(), flags, options.encode())
+    words = (os.fsencode(source), os.fsencode(target), kind.encode(), flags, os.fsencode(options))
     if _libc.mount(*words) != 0:
         number = ctypes.get_errno()
         raise OSError(number, f"mount {kind} on {target}: {os.strerror(number)}")

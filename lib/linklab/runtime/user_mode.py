@@ -243,10 +243,15 @@ def _options(folder: Path | None, reads: Sequence[Path], private: str, seed: int
     return {
         "seed": str(seed),
         "environment": ENVIRONMENT,
-        "reads": [str(path) for path in reads],
+        "reads": [_name_inside(path) for path in reads],
         "packages": f"{private}/packages",
-        "folder": str(folder) if folder else None,
+        "folder": _name_inside(folder) if folder else None,
     }
+
+
+def _name_inside(path: Path) -> str:
+    """Return a path as a guest's Python has it, whose locale is UTF-8: names are bytes, in whatever locale is here."""
+    return os.fsencode(path).decode("utf-8", "surrogateescape")
 
 
 def _traces(kernel: int) -> bool:
