@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -28,3 +30,15 @@ def test_a_lab_has_every_name_that_its_notebook_uses(source: Path) -> None:
     used = set(re.findall(rf"\b{name}\.([a-zA-Z_]\w*)", source.read_text("utf-8")))
     assert "progress" in used
     assert [each for each in used if not hasattr(load(name), each)] == []
+
+
+def test_importing_the_labs_loads_nothing_large_that_they_need_later_or_never() -> None:
+    code = (
+        "import sys; from linklab import measure, show, start; from linklab.labs import lab_names, load;"
+        "[*map(load, lab_names())]; print(*sys.modules)"
+    )
+    loaded = set(
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    )
+    assert "linklab.labs.lab15.rules" in loaded
+    assert not loaded & {"matplotlib", "networkx", "numpy", "pandas", "nbformat"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
+from typing import TYPE_CHECKING
 
 from linklab.analysis import Load
 from linklab.course import course_network, is_variant
@@ -15,7 +16,9 @@ from linklab.labs import NOTHING
 from linklab.labs.own_simpleperf import own_simpleperf
 from linklab.measure import Repeats, Run, SimpleperfFlow, run
 from linklab.show import throughput
-from linklab.show.figure import Drawing
+
+if TYPE_CHECKING:
+    from linklab.show.figure import Drawing
 
 
 def rates_mbps(run: Run | None) -> dict[str, float]:

@@ -6,7 +6,7 @@ Cells that students have not filled in yet give rows with gaps, not errors.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from linklab.analysis import Comparison, Expectation, full_queue_share_ms, measured_path, tcp_throughput, unloaded_rtt
 from linklab.analysis.tcp_model import bottleneck_hop
@@ -20,7 +20,9 @@ from linklab.network import COURSE, Network, NetworkState
 from linklab.published import Entry, publication
 from linklab.show import RoundTrips, round_trips
 from linklab.show.chart import Points
-from linklab.show.figure import Drawing
+
+if TYPE_CHECKING:
+    from linklab.show.figure import Drawing
 
 Given = Mapping[str, object]
 _RESULTS: Final = "a dictionary of results, one for each path"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import fsum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from linklab.analysis import LoadExpectation
 from linklab.course import course_network
@@ -18,7 +18,9 @@ from linklab.measure import Run
 from linklab.published import publication
 from linklab.show import RoundTrips, Table, round_trips, table
 from linklab.show.chart import Points
-from linklab.show.figure import Drawing
+
+if TYPE_CHECKING:
+    from linklab.show.figure import Drawing
 
 _CASE: Final = 4
 MaybeRun = Run | None

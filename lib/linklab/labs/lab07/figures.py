@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from linklab.analysis import jain_index
 from linklab.labs import NOTHING, multiplexing
 from linklab.labs.lab07.rules import loads, takers
@@ -9,7 +11,9 @@ from linklab.labs.multiplexing import mean_connections_mbps, report_heading, thr
 from linklab.measure import Repeats
 from linklab.published import publication
 from linklab.show import Table, fairness, table
-from linklab.show.figure import Drawing
+
+if TYPE_CHECKING:
+    from linklab.show.figure import Drawing
 
 
 def throughput_figure(runs: Repeats | None) -> Drawing | str:

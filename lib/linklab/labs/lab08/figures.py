@@ -13,7 +13,6 @@ from linklab.network.theory import payload_of_frame_bytes
 from linklab.published import publication
 from linklab.show import Table, table
 from linklab.show.chart import BLACK, BLUE, Points, chart, legend, sketch_in_words, sketched
-from linklab.show.figure import Drawing
 from linklab.show.packets import first_packets, frames
 from linklab.units import ETHERNET_CHECKSUM_BYTES
 
@@ -21,6 +20,8 @@ __all__ = ["data_figure", "first_figure", "first_table", "frames_figure"]
 
 if TYPE_CHECKING:
     from scapy.packet import Packet
+
+    from linklab.show.figure import Drawing
 
 
 def data_figure(runs: object, sketch: Points = ()) -> Drawing | str:

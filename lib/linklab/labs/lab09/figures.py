@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from linklab.analysis.video_statistics import bandwidths, delays, each_second_kbps, summed_up
 from linklab.grade.predictions import Prediction
@@ -13,8 +13,10 @@ from linklab.measure import Quality, Video, VideoResult, picture_at
 from linklab.measure.video_file import IP_PACKET_BYTES
 from linklab.published import publication
 from linklab.show import Table, table
-from linklab.show.figure import Drawing
 from linklab.show.video import distribution, pictures, rate_over_time, similarity_over_time
+
+if TYPE_CHECKING:
+    from linklab.show.figure import Drawing
 
 __all__ = ["arrivals"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from linklab.analysis.sharing import proportional
 from linklab.labs import NOTHING
@@ -11,7 +12,9 @@ from linklab.labs.lab10.testbeds import fairness_network, senders
 from linklab.measure import ConstantRateResult, Run
 from linklab.show import Table, table
 from linklab.show.chart import lines
-from linklab.show.figure import Drawing
+
+if TYPE_CHECKING:
+    from linklab.show.figure import Drawing
 
 __all__ = ["rtt_figure", "shares_table"]
 

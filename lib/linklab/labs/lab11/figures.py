@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from statistics import fmean
+from typing import TYPE_CHECKING
 
 from linklab.analysis import jain_index
 from linklab.analysis.congestion import (
@@ -38,7 +39,9 @@ from linklab.labs.lab11.rules import (
 from linklab.labs.tables import runs_table
 from linklab.measure import Run, TcpResult
 from linklab.show import Table, WindowTrace, table, windows
-from linklab.show.figure import Drawing
+
+if TYPE_CHECKING:
+    from linklab.show.figure import Drawing
 
 MaybeRun = Run | None
 

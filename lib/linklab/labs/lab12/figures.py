@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from statistics import fmean
+from typing import TYPE_CHECKING
 
 from linklab.labs import NOTHING
 from linklab.labs.lab12.rules import (
@@ -21,7 +22,9 @@ from linklab.labs.tables import runs_table
 from linklab.measure import PageResult, PingResult, Run
 from linklab.show import Table
 from linklab.show.chart import Curve, add_lines, label_axes, legend, panels
-from linklab.show.figure import Drawing
+
+if TYPE_CHECKING:
+    from linklab.show.figure import Drawing
 
 MaybeRun = Run | None
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from linklab.analysis.arq import link_share
 from linklab.programs.reliable.path import NEAR, packet_ms, rtt_ms
 from linklab.programs.reliable.transfers import Datagram, PlayedTransfer
 from linklab.show.chart import BLACK, BLUE, VERMILLION, chart, legend
-from linklab.show.figure import Drawing
+
+if TYPE_CHECKING:
+    from linklab.show.figure import Drawing
 
 __all__ = ["ladder", "shares_figure"]
 
