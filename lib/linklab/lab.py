@@ -417,7 +417,7 @@ def start(
     process: LabProcess | None = None
     try:
         with ThreadPoolExecutor(1) as computing:
-            # the routes are computed while the lab boots; networkx, which finds them, takes as long to load as that
+            # the routes, which take a second for hundreds of routers, are computed while the lab boots
             planned = computing.submit(expected_state, network) if isinstance(network, Network) else None
             places = _readable(reads)
             process = lab_process(

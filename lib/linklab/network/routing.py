@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from heapq import heappop, heappush
 from ipaddress import IPv4Address, IPv4Network
 from typing import Any, Final
 
@@ -14,6 +16,8 @@ from linklab.network.topology import Hop, Segment, is_inside_switch, is_trunk, r
 
 DEFAULT_DESTINATION: Final = "0.0.0.0/0"
 """The destination of a default route."""
+_Vertex = str | int
+"""A router, or a domain by its position."""
 
 
 @dataclass(frozen=True)
@@ -73,10 +77,6 @@ def _next_steps(domains: tuple[Segment, ...], router_names: set[str]) -> dict[st
     steps: dict[str, dict[int, tuple[End, End]]] = {name: {} for name in router_names}
     if not steps:
         return steps
-    # Importing networkx takes as long as importing all the rest of the package, and a process that only reads a
-    # network or its state, above all the one inside the lab, needs no routes.
-    import networkx
-
     # Vertices are routers and domains, edges are the routers' interfaces. Each edge weighs one hop and, far
     # below that, a bit of its own: no two paths weigh the same, so the shortest is unique, the same in both
     # directions, and every router on it agrees with the one before. Integers keep this exact.
@@ -84,15 +84,36 @@ def _next_steps(domains: tuple[Segment, ...], router_names: set[str]) -> dict[st
         (end.node, index) for index, domain in enumerate(domains) for end in domain.stations if end.node in router_names
     ]
     hop = 1 << len(attachments)
-    graph: Any = networkx.Graph()
+    weights: defaultdict[_Vertex, dict[_Vertex, int]] = defaultdict(dict)
     for bit, (router, index) in enumerate(attachments):
-        graph.add_edge(router, index, weight=hop + (1 << bit))
+        weights[router][index] = weights[index][router] = hop + (1 << bit)
     for router in dict(attachments):
-        for target, trail in networkx.single_source_dijkstra_path(graph, router).items():
-            if isinstance(target, int) and len(trail) > 2:
-                first, neighbour = domains[trail[1]], trail[2]
+        for target, trail in _shortest_paths(weights, router):
+            if isinstance(target, int) and len(trail) > 1:
+                first, neighbour = domains[trail[0]], trail[1]
                 steps[router][target] = (_end_of(first, router), _end_of(first, neighbour))
     return steps
+
+
+def _shortest_paths(
+    weights: Mapping[_Vertex, Mapping[_Vertex, int]], source: _Vertex
+) -> Iterator[tuple[_Vertex, tuple[Any, ...]]]:
+    """Yield each vertex that can be reached, and the two vertices after ``source`` on the lightest path to it.
+
+    ``weights`` are those of the edges from each vertex to its neighbours. (networkx, which could do this, takes as long
+    to load as half of Linklab.)
+    """
+    reached: set[_Vertex] = set()
+    waiting: list[tuple[int, _Vertex, tuple[_Vertex, ...]]] = [(0, source, ())]
+    while waiting:
+        weight, vertex, trail = heappop(waiting)
+        if vertex in reached:
+            continue
+        reached.add(vertex)
+        yield vertex, trail
+        for neighbour, more in weights[vertex].items():
+            if neighbour not in reached:
+                heappush(waiting, (weight + more, neighbour, (*trail, neighbour)[:2]))
 
 
 def _end_of(domain: Segment, node: str) -> End:
