@@ -24,6 +24,7 @@ def _read(folder: Path, text: str) -> tuple[Cell, ...]:
         ('# %% id="a"\nx\n\n# %% id="a"\ny', "cell 2: id 'a' is taken"),
         ('# %% id="a b"\nx', "not made of small letters"),
         ('# %% id="a" colour="red"\nx', "option colour is unknown"),
+        ('# %% id="a" tags=[b]\nx', "is no option"),
         ('# %% [raw] id="a"\n# x', "neither code nor markdown"),
         ('# %% check="a"\nx', "points"),
         ('# %% check="a" points=0\nx', "points"),

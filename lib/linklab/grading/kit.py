@@ -84,15 +84,23 @@ class Kit:
     solutions: Mapping[str, str]
 
     def chosen(self, names: Sequence[str]) -> tuple[str, ...]:
-        """Return the labs that ``names`` mean; all labs without names. Raises LinklabError for a name of no lab."""
-        return options.chosen(names, tuple(self.labs))
+        """Return the labs that ``names`` mean; all labs without names.
+
+        Raises LinklabError for a name of no lab, and where a check cell of one of them calls what is no check.
+        """
+        labs = options.chosen(names, tuple(self.labs))
+        for lab in labs:
+            for part in self.labs[lab].parts:
+                if part.role == "check":
+                    _refuse_no_check(lab, part)
+        return labs
 
 
 def read_kit(root: Path) -> Kit:
     """Return the kit in ``root``, made anew from its sources.
 
-    Raises LinklabError where they are not well formed, a check cell calls what is no check, or a notebook in solutions/
-    is not what its source makes: no student is to blame.
+    Raises LinklabError where they are not well formed, or a notebook in solutions/ is not what its source makes: no
+    student is to blame.
     """
     contents = Contents.of(root)
     labs = {}
@@ -109,9 +117,6 @@ def read_kit(root: Path) -> Kit:
 def _lab(name: str, given: dict[str, Any], solved: dict[str, Any]) -> KitLab:
     full = {cell["id"]: text_of(cell) for cell in solved["cells"]}
     parts = tuple(_part(cell, full[cell["id"]]) for cell in given["cells"])
-    for part in parts:
-        if part.role == "check":
-            _refuse_no_check(name, part)
     titles = [words for part in parts if part.cell_type == "markdown" for _, words in headings(part.starter)]
     return KitLab(name, titles[0] if titles else name, parts, given)
 

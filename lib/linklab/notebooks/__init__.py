@@ -1,6 +1,6 @@
 """From one source per lab to the instructors' notebook and the students' notebook.
 
-``solutions/NN-name.py`` is text in jupytext's py:percent form. From it :mod:`linklab.notebooks.build` makes
+``solutions/NN-name.py`` is text in py:percent form. From it :mod:`linklab.notebooks.build` makes
 ``solutions/NN-name.ipynb`` and ``labs/NN-name.ipynb``. A cell opens with one of ::
 
     # %% id="ping"                               code that everybody runs

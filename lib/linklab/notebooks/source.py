@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
+from linklab import percent
 from linklab.errors import LinklabError
 from linklab.notebooks.regions import has_solution
 
@@ -18,6 +20,7 @@ _KINDS: Final[Mapping[str, Kind]] = {
     "check": "check",
     "reflect": "reflect",
 }
+_OPTION: Final = re.compile(r'(\w+)=("[^"\\]*"|\d+|\["[^"\\]*"(?:, "[^"\\]*")*\])')
 _GRADED: Final[tuple[Kind, ...]] = ("check", "reflect")
 
 
@@ -39,15 +42,10 @@ class Cell:
 
 def read_source(path: Path) -> tuple[Cell, ...]:
     """Return the cells of the source at ``path``. Raises LinklabError, naming a cell that is not well formed."""
-    try:
-        import jupytext
-    except ImportError as error:
-        raise LinklabError("making notebooks needs jupytext: make notebooks installs it") from error
-    notebook = jupytext.reads(path.read_text(encoding="utf-8"), fmt="py:percent")
     cells: list[Cell] = []
-    for number, node in enumerate(notebook.cells, start=1):
+    for number, (_, told, text) in enumerate(percent.cells(path.read_text(encoding="utf-8")), start=1):
         try:
-            cell = _cell(node.cell_type, dict(node.metadata), node.source)
+            cell = _cell(told.strip(), text.strip("\n"))
             _verify(cell)
         except LinklabError as error:
             raise LinklabError(f"{path.name}, cell {number}: {error}") from error
@@ -57,12 +55,17 @@ def read_source(path: Path) -> tuple[Cell, ...]:
     return tuple(cells)
 
 
-def _cell(cell_type: str, options: dict[str, Any], text: str) -> Cell:
+def _cell(told: str, text: str) -> Cell:
+    """Return the cell that ``# %%`` tells of: its type, unless it is code, and options with JSON's values."""
+    typed = re.match(r"\[(\w+)\]", told)
+    cell_type, rest = (typed[1], told[typed.end() :]) if typed else ("code", told)
+    options = {name: json.loads(value) for name, value in _OPTION.findall(rest)}
+    if other := _OPTION.sub("", rest).strip():
+        raise LinklabError(f'{other!r} is no option: write options as in # %% id="ping"')
     named = [key for key in options if key in _KINDS]
     if len(named) != 1:
         raise LinklabError(f'it begins {text[:30]!r} and has {len(named)} names: give it one, as in # %% id="ping"')
-    # jupytext notes the blank lines after a cell where they are not the usual number.
-    unknown = set(options) - set(_KINDS) - {"points", "tags", "lines_to_next_cell"}
+    unknown = set(options) - set(_KINDS) - {"points", "tags"}
     if unknown:
         raise LinklabError(f"option {', '.join(sorted(unknown))} is unknown: see linklab.notebooks")
     if cell_type not in ("code", "markdown"):
@@ -75,7 +78,7 @@ def _cell(cell_type: str, options: dict[str, Any], text: str) -> Cell:
         cell_id=name if kind == "plain" else f"{kind}-{name}",
         kind=kind,
         cell_type="code" if cell_type == "code" else "markdown",
-        text=text,
+        text=text if cell_type == "code" else percent.prose(text),
         points=options.get("points", 0),
         tags=tuple(options.get("tags", ())),
     )

@@ -25,6 +25,7 @@ from typing import Any, Final
 
 from linklab.errors import MeasurementError
 from linklab.files import write_whole
+from linklab.percent import cells, prose
 from linklab.study.catalogue import refuse_clash, studies, with_command
 from linklab.study.claims import Claims
 from linklab.study.declare import Study, in_one_line
@@ -34,7 +35,6 @@ from linklab.study.table import StudyTable, read_own, read_table
 
 RESULTS: Final = Path("study-results")
 """Where runs put their tables, below the current folder."""
-_CELL: Final = re.compile(r"^# %%(?P<kind>.*)$", re.MULTILINE)
 _PICTURE: Final = re.compile(r"!\[[^]]*\]\(([^()/\s]+\.svg)\)")
 
 
@@ -103,18 +103,6 @@ def run_page(source: Path, given: PageRequest) -> tuple[Page, dict[str, str]]:
             )
         page = _opened[-1]
         return page, page.files([*parts, *compared_parts(page)])
-
-
-def cells(text: str) -> Iterator[tuple[int, str, str]]:
-    """Yield the cells of a notebook in py:percent form: how many lines are above, what ``# %%`` says, and the text."""
-    marks = [*_CELL.finditer(text)]
-    for mark, end in zip(marks, [*(it.start() for it in marks), len(text)][1:], strict=True):
-        yield text[: mark.end()].count("\n"), mark["kind"], text[mark.end() : end]
-
-
-def prose(cell: str) -> str:
-    """Return the prose of a markdown cell."""
-    return "\n".join(line.removeprefix("#").removeprefix(" ") for line in cell.strip().splitlines())
 
 
 def _run(cell: str, line: int, source: Path, names: dict[str, Any]) -> object:
