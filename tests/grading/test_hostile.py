@@ -88,6 +88,19 @@ print("SEEN", [place for place in ("OTHERS", "OTHERS/..", "{ROOT}/solutions", "/
 read = lab['r1'].cmd('cat /etc/shadow {ROOT}/solutions/* OTHERS/* /root/.bash* 2>/dev/null')
 print("IN LAB", [read.strip()], lab['r1'].cmd('ping -c 1 -W 1 192.0.2.1').count('1 received'), "answers from outside")
 """
+UNCAPTURED = """
+import os, sys
+end = os.stat(f"/proc/{os.getppid()}/fd/2")  # of the driver, outside of what IPython captures
+for number in map(int, os.listdir("/proc/self/fd")):
+    try:
+        if os.path.samestat(os.fstat(number), end):
+            for _ in range(12):
+                os.write(number, bytes(1_000_000))
+            print("HELD", os.fstat(number).st_blocks * 512, "bytes")
+            break
+    except OSError:
+        pass
+"""
 OUTSIDE = (
     Attack(
         "solutions",
@@ -117,6 +130,7 @@ for folder in (".", "/tmp", "/dev/shm"):
 """,
         shows=("FULL . True", "FULL /tmp True", "FULL /dev/shm True"),
     ),
+    Attack("uncaptured output", WRONG + UNCAPTURED, shows=("HELD 0 bytes",)),
 )  # fmt: skip
 
 BOMB = """

@@ -12,7 +12,6 @@ import resource
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -28,6 +27,7 @@ from linklab.grading.verdict import Limits
 from linklab.guest import limits as process_limits
 from linklab.guest.channel import Channel, ChannelClosed, ChannelTimeout
 from linklab.runtime import bwrap, transport
+from linklab.runtime.console import Console
 
 _GIVEN: Final = "/run/linklab"
 _MB: Final = 1024 * 1024
@@ -61,17 +61,17 @@ class Student:
         self.death_reason = ""
         self.cpu_s = used_cpu_s
         self._asked = 0
-        self._said = tempfile.TemporaryFile()  # noqa: SIM115 - it has no name and lives as long as this object
+        console = Console()
         ours, theirs = socket.socketpair()
         self._ours = ours
-        with theirs:
+        with theirs, contextlib.closing(console):  # what it has said stays to be read
             words, how = confinement(room, limits)
             words += [sys.executable, "-P", "-m", "linklab.grading.driver", str(theirs.fileno()), str(room.home)]
             self._process = subprocess.Popen(
                 words,
                 stdin=subprocess.DEVNULL,
-                stdout=self._said,
-                stderr=self._said,
+                stdout=console.file,
+                stderr=console.file,
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,
                 **how,
@@ -82,10 +82,9 @@ class Student:
         try:
             self._driver.receive(_START_S)
         except (ChannelClosed, ChannelTimeout):
-            self._said.seek(0)
-            last = self._said.read()[-2000:].decode(errors="replace").strip().splitlines() or ["it said nothing"]
             self.end()
-            raise LabError(f"a submission's kernel does not start in its sandbox: {last[-1]}") from None
+            why = console.tail() or "it said nothing"
+            raise LabError(f"a submission's kernel does not start in its sandbox: {why}") from None
 
     def begin(self, code: str, *, hidden: bool = False, room_characters: int = 1_000_000) -> None:
         """Begin to run code; `finish` waits for its end. A `hidden` cell gives no outputs."""

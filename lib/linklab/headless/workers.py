@@ -13,12 +13,11 @@ import os
 import select
 import signal
 import subprocess
-import tempfile
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Final, Generic, TypeVar
+from typing import IO, Final, Generic, TypeVar
 
 from linklab import process_tree
 from linklab.signals import calling_once
@@ -37,7 +36,7 @@ proof: a worker may close it early, or a child may hold it open."""
 _MAX_LINE_BYTES: Final = 10_000_000
 """Bytes of an unfinished line that are kept."""
 _STDERR_TAIL_BYTES: Final = 4000
-"""Bytes at the end of standard error in which the last line is sought."""
+"""Bytes at the end of standard error that are kept, for its last line."""
 _READ_BYTES: Final = 65536
 """Bytes of one read of a pipe."""
 _MAX_READS: Final = 32
@@ -60,19 +59,21 @@ class Worker:
         self._finished = False
         self._kill_at_s = 0.0
         self._partial_line = b""
-        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - it has no name and lives as long as the process
+        self._error_tail = b""
         self._process = subprocess.Popen(
             argv,
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            stderr=self._errors,
+            stderr=subprocess.PIPE,
             start_new_session=True,
             preexec_fn=partial(_tie, os.getpid()),
         )
         assert self._process.stdout is not None
-        self._pipe = self._process.stdout
-        os.set_blocking(self._pipe.fileno(), False)
+        assert self._process.stderr is not None
+        self._output, self._errors = self._process.stdout, self._process.stderr
+        for pipe in (self._output, self._errors):
+            os.set_blocking(pipe.fileno(), False)
         self.pid = self._process.pid
 
     def on_start(self) -> None:
@@ -93,7 +94,7 @@ class Worker:
     @property
     def files(self) -> list[int]:
         """The file descriptors that become readable when the process has written."""
-        return [] if self._pipe.closed else [self._pipe.fileno()]
+        return [pipe.fileno() for pipe in (self._output, self._errors) if not pipe.closed]
 
     @property
     def has_ended(self) -> bool:
@@ -108,20 +109,14 @@ class Worker:
         return f"{how}: {self.last_error_line}" if self.last_error_line else how
 
     def read_output(self) -> None:
-        """Read what it has written, but at most `_MAX_READS` times."""
-        for _ in range(_MAX_READS):
-            if self._pipe.closed:
-                return
-            try:
-                data = os.read(self._pipe.fileno(), _READ_BYTES)
-            except BlockingIOError:
-                return
+        """Read what it has written, but at most `_MAX_READS` times from each pipe."""
+        for data in _pieces(self._output):
             *lines, rest = (self._partial_line + data).split(b"\n")
             self._partial_line = rest[-_MAX_LINE_BYTES:]
             for line in lines:
                 self.on_line(line)
-            if not data:
-                self._pipe.close()
+        for data in _pieces(self._errors):
+            self._error_tail = (self._error_tail + data)[-_STDERR_TAIL_BYTES:]
 
     def check(self) -> None:
         """End the process if it has a reason to end. Kill it if it did not end within `TERM_TIMEOUT_S`."""
@@ -153,10 +148,9 @@ class Worker:
             if self._partial_line:
                 self.on_line(self._partial_line)
         finally:
-            self._pipe.close()
-            with self._errors as errors:
-                errors.seek(max(0, errors.seek(0, os.SEEK_END) - _STDERR_TAIL_BYTES))
-                self.last_error_line = (errors.read().decode(errors="replace").strip().splitlines() or [""])[-1]
+            for pipe in (self._output, self._errors):
+                pipe.close()
+            self.last_error_line = (self._error_tail.decode(errors="replace").strip().splitlines() or [""])[-1]
 
     def _signal(self, number: int) -> None:
         # after wait() the kernel may give this process id to another process
@@ -243,6 +237,19 @@ class WorkerPool(Generic[AnyWorker]):
                 self._running.remove(worker)
                 worker.finish()
                 worker.on_end()
+
+
+def _pieces(pipe: IO[bytes]) -> Iterator[bytes]:
+    """Yield what a pipe holds now, in at most `_MAX_READS` pieces, and close it at its end."""
+    for _ in range(_MAX_READS):
+        try:
+            data = b"" if pipe.closed else os.read(pipe.fileno(), _READ_BYTES)
+        except BlockingIOError:
+            return
+        if not data:
+            pipe.close()
+            return
+        yield data
 
 
 def _tie(parent: int) -> None:

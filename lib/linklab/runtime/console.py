@@ -1,4 +1,6 @@
-"""The console of a lab: what its kernel, and the programs around it on this machine, say."""
+"""The console of a lab: what its kernel, and the programs around it on this machine, say. So has a submission's
+kernel.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ import threading
 from typing import Final
 
 _KEPT_BYTES: Final = 64 * 1024
-"""How much is remembered, the newest: a lab that writes to its console without end takes no more of this machine."""
+"""How much is remembered, the newest: who writes to a console without end takes no more of this machine."""
 _TAIL_BYTES: Final = 4096
 _TAIL_LINES: Final = 5
 _KILLED: Final = re.compile(rb"^Out of memory\b[^:]{0,64}: Killed process \d{1,10} \(([^()]{1,64})\)", re.MULTILINE)
@@ -46,7 +48,7 @@ class Console:
         return " | ".join([line for line in lines if line][-_TAIL_LINES:])
 
     def close(self) -> None:
-        """Close the file. The thread ends when the lab's last process has closed it, too."""
+        """Close the file. The thread ends when the last process that has it has closed it, too."""
         self.file.close()
 
     def _read_on(self) -> None:
