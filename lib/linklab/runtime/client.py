@@ -320,7 +320,7 @@ class _Silence:
             text += f"it computed for only {computed_s:.1f} of {passed_s:.1f} s and waited"
         else:
             text += "it gave no sign"
-        return text + (f". {waits}" if waits else "") + "; give more time with wall_limit_s="
+        return text + (f". {waits}" if waits else "") + "; linklab.start(..., wall_limit_s=) gives it more time"
 
 
 def _show(text: str) -> None:
