@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from linklab.percent import cells, prose
 from linklab.study.catalogue import pages
-from linklab.study.notebook import PageRequest, cells, prose, run_page
+from linklab.study.notebook import PageRequest, run_page
 
 DOCS = Path(__file__).parents[2] / "docs" / "studies"
 _UNITS = r"(?:[kMG]?bit/s|[kM]?B|bytes?|n?s|us|ms|seconds?|minutes?|%|packets?|frames?|datagrams?|times)"
