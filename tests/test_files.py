@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import resource
+import signal
 import stat
 import subprocess
 import sys
@@ -14,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from linklab.errors import LabError
-from linklab.files import draft_folder, locked, temporary_folder, write_whole
+from linklab.files import draft_folder, locked, need_room, temporary_folder, write_or_keep, write_whole
 
 
 @pytest.mark.parametrize(("content", "kept"), [("ü\r\n\n", "ü\r\n\n".encode()), (b"\x00\xff", b"\x00\xff"), ("", b"")])
@@ -115,3 +117,44 @@ def test_the_next_process_removes_what_a_killed_one_left_and_nothing_else(
         assert ours.is_dir()
         assert ours_too.is_dir()
     assert set(tmp_path.iterdir()) <= {tmp_path / "file"}
+
+
+def test_what_cannot_be_written_is_kept_elsewhere_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(elsewhere))
+    with pytest.raises(
+        LabError, match=r"gone/book\.ipynb cannot be written \(No such .*free some space, and move it"
+    ) as it:
+        write_or_keep(tmp_path / "gone" / "book.ipynb", "computed")
+    (kept,) = elsewhere.iterdir()
+    assert kept.read_text() == "computed"
+    assert str(kept) in str(it.value)
+    write_or_keep(tmp_path / "book.ipynb", "computed")
+    assert (tmp_path / "book.ipynb").read_text() == "computed"
+
+
+def test_the_error_of_a_full_disk_names_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match=r"No space left on device.*/file") as it:
+        write_whole(tmp_path / "file", "text")
+    assert it.value.filename == str(tmp_path / "file")
+    with pytest.raises(OSError, match=r"No space left on device.*/folder"), draft_folder(tmp_path / "folder"):
+        full(0)
+
+
+def test_room_is_tried_before_work_begins(tmp_path: Path) -> None:
+    need_room(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, before[1]))
+    try:
+        with pytest.raises(LabError, match=f"{tmp_path} cannot be written to .*free some space, or say another folder"):
+            need_room(tmp_path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)

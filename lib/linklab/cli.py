@@ -16,7 +16,7 @@ from rich.table import Table
 
 from linklab import __version__, carried_labs
 from linklab.errors import LinklabError
-from linklab.files import present_folder
+from linklab.files import FULL, present_folder
 from linklab.runtime.backends import need_system
 from linklab.settings import hand_on_image
 from linklab.signals import INTERRUPTED, INTERRUPTED_LINE, raise_interrupts
@@ -50,6 +50,7 @@ def answered(command: Callable[[], int]) -> int:
             told = "the current folder was removed: change to another one"
         else:
             told = f"{error.strerror or error}: {error.filename or 'the system refused'}"
+            told += ": free some space, and give the same command again" if error.errno in FULL else ""
         print(f"linklab: {told}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

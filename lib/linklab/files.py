@@ -6,6 +6,7 @@ process that was killed, and the next one that writes there removes what it left
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import functools
 import os
@@ -19,6 +20,9 @@ from typing import Final
 
 from linklab.errors import LabError
 
+FULL: Final = (errno.ENOSPC, errno.EDQUOT)
+"""What the system says of a full disk, and of one on which this user may have no more."""
+_ROOM_BYTES: Final = 500_000
 _UNFINISHED: Final = ".unfinished"
 """How the names of drafts end."""
 _TEMPORARY: Final = "linklab."
@@ -92,12 +96,50 @@ def write_whole(path: Path, content: str | bytes, mode: int | None = None) -> No
 
     Text becomes UTF-8, with its line ends as they are. ``mode`` are the file's permissions, as for any new file without
     one. The folder must be there. An older file stays as it was where the disk is full, the power fails, or the writer
-    is interrupted. Raises OSError.
+    is interrupted. Raises OSError, which names the file.
     """
+    try:
+        _write(path, content.encode() if isinstance(content, str) else content, mode)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def write_or_keep(path: Path, content: str) -> None:
+    """Write a file as `write_whole` does, of what took long to compute.
+
+    Where that fails, as on a full disk, it is kept elsewhere: among temporary files, in the user's home or in memory.
+    Raises `LabError`, which says where, and what mends it; OSError where there is no room anywhere.
+    """
+    try:
+        write_whole(path, content)
+    except OSError as error:
+        for place in (tempfile.gettempdir(), os.path.expanduser("~"), "/dev/shm"):
+            kept = Path(place, f"{path.stem}-kept-{os.getpid()}{path.suffix}")
+            with suppress(OSError):
+                write_whole(kept, content)
+                raise LabError(
+                    f"{path} cannot be written ({error.strerror}), and what was computed is kept in {kept}: free some "
+                    "space, and move it there"
+                ) from None
+        raise
+
+
+def need_room(folder: Path) -> None:
+    """Write as much into a folder as any work does, and remove it, before the work begins. Raises `LabError`."""
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(bytes(_ROOM_BYTES))
+    except OSError as error:
+        raise LabError(
+            f"{folder} cannot be written to ({error.strerror}): free some space, or say another folder (--output)"
+        ) from None
+
+
+def _write(path: Path, content: bytes, mode: int | None) -> None:
     with _claimed(lambda: _new_file(path)) as draft:
         try:
             with draft.open("wb") as file:
-                file.write(content.encode() if isinstance(content, str) else content)
+                file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
             os.chmod(draft, _usual_mode() if mode is None else mode)
@@ -111,13 +153,16 @@ def write_whole(path: Path, content: str | bytes, mode: int | None = None) -> No
 def draft_folder(target: Path) -> Iterator[Path]:
     """Give a hidden folder beside ``target`` to write into, which the block renames to it; else it is removed.
 
-    The folder of ``target`` is made where it is missing.
+    The folder of ``target`` is made where it is missing. Of a full disk the system does not say which: an OSError that
+    names no file leaves the block with the target's name.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     with _claimed(lambda: _new_folder(target)) as draft:
         try:
             draft.chmod(0o755)
             yield draft
+        except OSError as error:
+            raise error if error.filename else OSError(error.errno, error.strerror, str(target)) from error
         finally:
             shutil.rmtree(draft, ignore_errors=True)
 

@@ -176,3 +176,25 @@ def test_ctrl_c_ends_all_and_keeps_the_copies(virtual: Kind, tmp_path: Path) -> 
     assert "three.ipynb: not begun\n" in many.said
     for name in ("one", "two"):
         assert f"{name} was here" in outputs(tmp_path / "executed" / f"{name}.ipynb")
+
+
+def test_cells_whose_copy_cannot_be_written_are_kept_elsewhere(
+    run: Callable[..., int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As on a disk that became full meanwhile."""
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "elsewhere"))
+    book = notebook(tmp_path / "book.ipynb", "import shutil; shutil.rmtree('executed')", "print(6 * 7)")
+    assert run(book) == 1
+    (kept,) = (tmp_path / "elsewhere").glob("*.ipynb")
+    assert str(kept) in capsys.readouterr().err
+    assert "42" in outputs(kept)
+
+
+def test_a_home_without_room_for_ipythons_files_does_not_matter(
+    run: Callable[..., int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("IPYTHONDIR")
+    monkeypatch.setenv("HOME", "/proc/self")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert run(notebook(tmp_path / "book.ipynb", "print(6 * 7)")) == 0

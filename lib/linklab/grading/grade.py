@@ -24,7 +24,7 @@ from typing import Final
 from linklab import __version__, options, schema
 from linklab.digests import judging_digest, linklab_digest
 from linklab.errors import LinklabError
-from linklab.files import write_whole
+from linklab.files import need_room, write_whole
 from linklab.grade.check import counted
 from linklab.grading.bounded import WorkBounds, WorkFailed, run_bounded
 from linklab.grading.grades import FILE as GRADES
@@ -117,6 +117,7 @@ def _held(output: Path) -> Iterator[None]:
     if output.exists() and (not output.is_dir() or (any(output.iterdir()) and not mark.is_file())):
         raise LinklabError(f"{output} holds something else than a graded class: say another folder with --output")
     output.mkdir(parents=True, exist_ok=True, mode=0o700)  # grades are nobody else's business
+    need_room(output)
     descriptor = os.open(mark, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         try:

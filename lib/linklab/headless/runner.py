@@ -31,7 +31,7 @@ from traitlets.config import Config
 
 from linklab import __version__, options, process_tree, record
 from linklab.errors import LabError, LinklabError
-from linklab.files import temporary_folder, write_whole
+from linklab.files import need_room, temporary_folder, write_or_keep, write_whole
 from linklab.headless.workers import INTERRUPTED, Worker, WorkerPool
 from linklab.runtime.backends import choose
 from linklab.signals import calling_once, dropped
@@ -45,6 +45,8 @@ _KERNEL_START_LIMIT_S: Final = 300  # many kernels that start at once on a slow 
 _ORPHAN_LIMIT_S: Final = 20.0
 _LOOK_S: Final = 1.0
 _LABS_END_S: Final = 10.0
+_IPYTHON_FILE: Final = "~/.ipython/profile_default/startup/README"
+"""The last file that IPython makes in a new home. It does not start where the home has no room for them."""
 _AS_NBVAL: Final = "as-nbval"
 
 Verdict = Literal["passed", "FAILED", "stopped", "not begun"]
@@ -96,7 +98,11 @@ def read_book(notebook: Path) -> nbformat.NotebookNode:
 
 def write_book(book: nbformat.NotebookNode, path: Path) -> None:
     """Write a notebook file atomically. Raises OSError."""
-    write_whole(path, nbformat.writes(book) + "\n")  # type: ignore[no-untyped-call]
+    write_whole(path, _text(book))
+
+
+def _text(book: nbformat.NotebookNode) -> str:
+    return str(nbformat.writes(book)) + "\n"  # type: ignore[no-untyped-call]
 
 
 def copy_path(notebook: Path, output: Path) -> Path:
@@ -105,6 +111,7 @@ def copy_path(notebook: Path, output: Path) -> Path:
     if copy.resolve() == notebook.resolve():
         raise LabError(f"{copy} would be overwritten by its executed copy: say another folder with --output")
     output.mkdir(parents=True, exist_ok=True)
+    need_room(output)
     return copy
 
 
@@ -333,8 +340,8 @@ def _execute(
     cell's name. A cell that takes longer than ``cell_limit_s`` ends the run, and so does a first Ctrl-C, SIGTERM or
     SIGHUP; the copy then has what was done until then.
 
-    Raises `LabError` for a file that is not a notebook, and for a copy that would replace its notebook; OSError where
-    the copy cannot be written.
+    Raises `LabError` for a file that is not a notebook, for a copy that would replace its notebook, and for one that
+    cannot be written, which is then kept elsewhere.
     """
     book = read_book(notebook)
     copy = copy_path(notebook, output)
@@ -350,14 +357,18 @@ def _execute(
 
     with temporary_folder() as place:
         spent = place / "virtual"
-        # sockets in a folder of their own: of kernels that start at one time, two may be given the same port
-        sockets = Config({"KernelManager": {"transport": "ipc", "ip": f"{place}/kernel"}})
+        # sockets in a folder of their own: of kernels that start at one time, two may be given the same port; and the
+        # home may be full
+        sockets = {"transport": "ipc", "ip": f"{place}/kernel", "connection_file": f"{place}/kernel.json"}
         client = kind(
             book, timeout=cell_limit_s, kernel_name="python3", allow_errors=True, on_cell_start=on_cell_start,
-            config=sockets, startup_timeout=_KERNEL_START_LIMIT_S,
+            config=Config({"KernelManager": sockets}), startup_timeout=_KERNEL_START_LIMIT_S,
             resources={"metadata": {"path": str(notebook.parent.resolve())}},
         )  # fmt: skip
-        execution = _Execution(client, os.environ | {record.TALLY_VARIABLE: str(spent)})
+        environment = os.environ | {record.TALLY_VARIABLE: str(spent)}
+        if not os.path.isfile(os.path.expanduser(_IPYTHON_FILE)):
+            environment = {"IPYTHONDIR": str(place)} | environment
+        execution = _Execution(client, environment)
         ended = None
         began_s = time.monotonic()
         with calling_once(execution.cancel):
@@ -367,12 +378,14 @@ def _execute(
                 ended = f"was not done after {cell_limit_s} s and was ended; give more with --cell-limit-s"
             except DeadKernelError:
                 ended = "ended the notebook's kernel"
+            except RuntimeError as error:  # nbclient's, of a kernel that did not start
+                ended = f"has no kernel ({error}): linklab doctor tells what is missing"
             finally:
                 book.metadata["linklab"] |= {
                     "wall_s": round(time.monotonic() - began_s, 3),
                     "virtual_s": round(record.tallied_s(spent), 3),
                 }
-                write_book(book, copy)
+                write_or_keep(copy, _text(book))
     failures = _failures(book)
     if ended is not None:
         last = label(book, begun[-1]) if begun else "the notebook"

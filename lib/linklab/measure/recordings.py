@@ -26,6 +26,7 @@ from typing import Any, Final, NamedTuple
 
 from linklab import schema
 from linklab.errors import LabError, MeasurementError, quoted
+from linklab.files import write_whole
 from linklab.guest import lab_api
 from linklab.lab import Lab
 from linklab.measure.capture_files import Frame, pcapng
@@ -233,7 +234,7 @@ def write(path: str | Path, content: bytes) -> Path:
     if not isinstance(path, str | Path):
         raise MeasurementError(f"{quoted(path)} is no name of a file: give one, in quotes")
     try:
-        Path(path).write_bytes(content)
+        write_whole(Path(path), content)
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise MeasurementError(f"{path} cannot be written ({why}): choose a file in a folder that is there") from None

@@ -18,7 +18,6 @@ import platform
 import re
 import shlex
 import sys
-import tempfile
 import textwrap
 import threading
 import time
@@ -33,7 +32,7 @@ from linklab import __version__, schema
 from linklab.dask_run import Cluster, WorkerPlace
 from linklab.digests import linklab_digest
 from linklab.errors import LabError, LinklabError, MeasurementError
-from linklab.files import temporary_folder, write_whole
+from linklab.files import need_room, temporary_folder, write_or_keep, write_whole
 from linklab.lab_group import Labs
 from linklab.options import cores, how_many
 from linklab.record import processor
@@ -361,10 +360,9 @@ class Store:
         self._points = folder / "points"
         try:
             self._points.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=self._points):
-                pass
         except OSError as error:
             raise LabError(f"{folder} cannot be written to: {error.strerror}; say another folder (--output)") from None
+        need_room(self._points)
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
@@ -381,7 +379,7 @@ class Store:
     def save(self, point: Point, finished: Finished) -> None:
         """Save a point. After a crash at any moment its file is there whole, or not at all."""
         body = {"version": VERSION, "point": schema.dump(point), **schema.dump(finished)}
-        write_whole(self._file(point), json.dumps({"digest": _digest_of(body), **body}) + "\n")
+        write_or_keep(self._file(point), json.dumps({"digest": _digest_of(body), **body}) + "\n")
 
     def load(self, point: Point) -> Finished | None:
         """Return what was measured at a point; None if its file is missing or damaged."""
