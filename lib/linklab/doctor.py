@@ -19,6 +19,7 @@ from linklab.network import TWO_HOSTS, rtt_floor_ms
 from linklab.network.routing import path
 from linklab.runtime import bwrap, container
 from linklab.runtime.backends import guest_memory_mb
+from linklab.runtime.image.find import intact_image
 from linklab.runtime.kernel import runs_user_mode_linux
 from linklab.settings import hand_on_image, number
 
@@ -72,6 +73,7 @@ def examine() -> Iterator[DoctorFinding]:
     settings = _tried("settings", _settings)
     if not settings.works:
         yield settings
+    yield _tried("lab image", _image)
     if sys.platform == "linux":
         yield _confinement()
     yield _tried("lab", _lab)
@@ -98,6 +100,13 @@ def _settings() -> str:
     hand_on_image()
     number("hints")
     return "read"
+
+
+def _image() -> str:
+    """Read every file of the image, and have one that was damaged unpacked anew."""
+    image, damaged = intact_image()
+    about = f"{image.folder}, Debian {image.about.debian}, Linux {image.about.kernel_version}"
+    return f"{about}; {damaged} was damaged, and it was unpacked anew" if damaged else about
 
 
 def _confinement() -> DoctorFinding:

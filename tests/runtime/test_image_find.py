@@ -6,8 +6,11 @@ import errno
 import json
 import platform
 import shutil
+import subprocess
+import sys
 import tarfile
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, Any
@@ -16,6 +19,7 @@ import pytest
 
 from linklab.errors import LabError
 from linklab.guest import init
+from linklab.runtime.backends import Kind
 from linklab.runtime.image import find, tree
 from linklab.runtime.kernel import KERNELS
 from linklab.settings import hand_on_image
@@ -43,6 +47,9 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.delenv("LINKLAB_IMAGE", raising=False)
     return find.cache_folder()
+
+
+HOW = "in a clone: make lab; else pip install linklab-image, or name one in LINKLAB_IMAGE"
 
 
 def made(folder: Path, about: find.ImageManifest = ABOUT) -> Path:
@@ -75,8 +82,6 @@ def test_an_image_in_the_cache_is_found_and_half_of_one_is_not(cache: Path) -> N
     with pytest.raises(LabError, match=r"no lab image yet: in a clone: make lab; else pip install linklab-image"):
         find.find_image()
     made(cache / "whole")
-    for name in ("linux", "vmlinuz-qemu"):
-        (made(cache / f"without {name}") / name).unlink()
     image = find.find_image()
     assert (image.folder, image.about, image.python) == (cache / "whole", ABOUT, "/usr/bin/python3.13")
     assert (image.kernel.read_text(), image.qemu_kernel.read_text()) == ("Linux", "Linux for QEMU")
@@ -127,7 +132,7 @@ def test_where_qemu_boots_it_the_root_stays_one_archive_of_the_same_files(
     assert image.qemu_kernel.read_text() == "Linux for QEMU"
     assert list(tree.contents(image.folder)) == list(tree.contents(folder))
     image.qemu_kernel.unlink()
-    with pytest.raises(LabError, match="not whole"):
+    with pytest.raises(LabError, match="damaged"):
         find.read_image(image.folder)
 
 
@@ -181,3 +186,86 @@ def test_a_disk_without_room_is_said_and_nothing_is_left(
             find.unpacked(packed)
     assert not [path for path in cache.rglob("*") if path.is_file() and path.name != "lock"]
     assert find.unpacked(packed).about == ABOUT
+
+
+def shorten(path: Path) -> None:
+    """As after a power cut."""
+    path.write_bytes(path.read_bytes()[:-1])
+
+
+def flip(path: Path) -> None:
+    """As a disk does that grows old: the size stays."""
+    data = bytearray(path.read_bytes())
+    data[0] ^= 1
+    path.write_bytes(data)
+
+
+def in_a_new_process(function: str) -> subprocess.CompletedProcess[str]:
+    """What a function of `find` returns, or its error's line: sizes are looked at once a process."""
+    code = (
+        f"from linklab.runtime.image import find\ntry:\n    print(find.{function}())\n"
+        "except find.LabError as error:\n    print(error)\n"
+    )
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+
+DAMAGES: list[tuple[str, Callable[[Path], object]]] = [
+    ("linux", shorten), ("linux", Path.unlink),
+    ("root/usr/bin/python3", Path.unlink), ("root/usr/bin/python3.13", shorten),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "damage"), DAMAGES)
+def test_a_damaged_image_is_one_line_and_no_older_one_takes_its_place(
+    cache: Path, name: str, damage: Callable[[Path], object]
+) -> None:
+    for folder in ("older", "newer"):
+        assert tree.move_into_place(made(cache / f".{folder}"), cache / folder)
+    assert "newer" in in_a_new_process("find_image").stdout
+    damage(cache / "newer" / name)
+    said = in_a_new_process("find_image").stdout
+    assert (
+        said
+        == f"the lab image in {cache / 'newer'} is damaged ({name}): remove that folder, and make it anew ({HOW})\n"
+    )
+    shutil.rmtree(cache / "newer")
+    assert "older" in in_a_new_process("find_image").stdout
+
+
+@pytest.mark.parametrize(("name", "damage"), [*DAMAGES, ("image.json", Path.unlink)])
+def test_one_that_was_unpacked_is_unpacked_anew(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, damage: Callable[[Path], object]
+) -> None:
+    packed = tmp_path / "image.tar.xz"
+    pack(made(tmp_path / "image"), packed)
+    monkeypatch.setenv("LINKLAB_IMAGE", str(packed))
+    folder = find.find_image().folder
+    damage(folder / name)
+    assert str(folder) in in_a_new_process("find_image").stdout
+    assert tree.damaged(folder, sums=True) is None
+
+
+def test_a_byte_that_has_changed_is_found_by_reading_all_and_mended_where_that_can_be(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree.move_into_place(made(cache / ".new"), cache / "made")
+    flip(cache / "made/linux")
+    with pytest.raises(find.DamagedImage, match=r"damaged \(linux\): remove that folder, and make it anew"):
+        find.intact_image()
+    packed = tmp_path / "image.tar.xz"
+    pack(made(tmp_path / "image"), packed)
+    monkeypatch.setenv("LINKLAB_IMAGE", str(packed))
+    image, damaged = find.intact_image()
+    assert damaged == ""
+    flip(image.kernel)
+    assert find.intact_image() == (image, "linux")
+    assert find.intact_image() == (image, "")
+
+
+def test_a_library_that_has_lost_a_file_is_made_anew(cache: Path, virtual: Kind) -> None:
+    assert virtual.image is not None
+    folder = find.library(virtual.image)
+    lost = folder / "linklab/errors.py"
+    lost.unlink()
+    assert find.library(virtual.image) == folder
+    assert lost.is_file()

@@ -22,6 +22,7 @@ from typing import Annotated, Final, Literal
 from linklab import schema
 from linklab.errors import LabError, MeasurementError
 from linklab.files import cache_folder, draft_folder, locked
+from linklab.runtime.image.tree import damaged, move_into_place
 from linklab.schema import Range
 from linklab.units import IPV4_HEADER_BYTES, UDP_HEADER_BYTES
 
@@ -337,9 +338,10 @@ def encoded(clip: Clip, *, tell: Callable[[str], None] | None = None) -> Video:
     if the cache cannot be written.
     """
     folder = cache_folder() / "video" / _name_of(clip)
-    if not folder.is_dir():
+    if damaged(folder):
         with locked(folder.parent / "lock"):
-            if not folder.is_dir():  # nobody else has made it meanwhile
+            if damaged(folder):  # nobody else has made it meanwhile
+                shutil.rmtree(folder, ignore_errors=True)
                 if tell is not None:
                     tell(f"encoding {clip.duration_s:g} s of video, once; this takes about as long as it lasts")
                 _make(clip, folder)
@@ -357,7 +359,7 @@ def _make(clip: Clip, folder: Path) -> None:
         (fresh / _ABOUT).write_text(json.dumps(schema.dump(_Made(rate_kbps, version()))), "utf-8")
         for rest in fresh.glob("pass*"):
             rest.unlink()
-        fresh.rename(folder)
+        move_into_place(fresh, folder)
 
 
 def coded_kbps(folder: Path, name: str, duration_s: float) -> float:

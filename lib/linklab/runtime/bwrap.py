@@ -183,11 +183,14 @@ def program(what: str, image: Path | None = None) -> list[str]:
     """
     if found := shutil.which("bwrap"):
         return [found]
-    from linklab.runtime.image.find import find_image, run_inside  # not in labs, which know of no images
+    # not in labs, which know of no images
+    from linklab.runtime.image.find import DamagedImage, find_image, run_inside
 
     try:
         if runs_user_mode_linux():
             return run_inside((image or find_image().folder) / "root", "/usr/bin/bwrap")
+    except DamagedImage:
+        raise
     except LabError:
         pass  # which says less of what is wanted here
     raise LabError(f"bubblewrap is missing, which keeps {what} off your files: sudo apt-get install bubblewrap")

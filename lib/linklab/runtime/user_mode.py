@@ -21,7 +21,7 @@ from linklab.guest.channel import Channel, ChannelClosed, ChannelTimeout
 from linklab.runtime import bwrap, container
 from linklab.runtime.backends import ENVIRONMENT, Kind, guest_memory_mb
 from linklab.runtime.console import Console
-from linklab.runtime.image.find import installed_packages, library, run_inside
+from linklab.runtime.image.find import installed_packages, library, refuse_damaged, run_inside
 from linklab.runtime.transport import BOOT_LIMIT_S, LabFacts, OwnLab
 
 _EARLY = ("PYTHONHASHSEED", "GLIBC_TUNABLES")
@@ -65,6 +65,8 @@ class UserModeLab(OwnLab):
         except (ChannelClosed, ChannelTimeout) as failure:
             tail = self.console_tail()
             self.end()
+            assert kind.image is not None
+            refuse_damaged(kind.image)
             # where bubblewrap itself failed, no guest ran
             kind_of_error = LabError if tail.startswith("bwrap:") else LabEnded
             how = "did not answer" if isinstance(failure, ChannelTimeout) else "ended while starting"

@@ -14,6 +14,7 @@ The cache folder, ``linklab/image`` in the user's cache folder, holds:
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import importlib
 import importlib.util
@@ -46,8 +47,14 @@ _LIBRARIES = tuple(f"usr/lib/x86_64-linux-gnu{name}" for name in ("", "/frr", "/
 """Where an image's programs have libraries: names in programs themselves would lead to this machine's own."""
 NEEDED_BYTES = 400 * 10**6
 _HOW = "in a clone: make lab; else pip install linklab-image, or name one in LINKLAB_IMAGE"
+_UNPACKED = "file-"
+"""How the names of images begin that were unpacked from files."""
 _KEPT_S = 7 * 24 * 3600.0
 """How long a compiled Linklab stays that no lab has asked for: a lab that runs reads modules from it."""
+
+
+class DamagedImage(LabError):
+    """A lab image whose files are not those that it was made of."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +108,7 @@ class ImageManifest:
             document["replaced"] = tuple(document["replaced"])
             return cls(**document)
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise LabError(f"{path.parent} is no lab image (no image.json that can be read): remove it") from error
+            raise DamagedImage(f"{path.parent} is no lab image (no image.json that can be read): remove it") from error
 
 
 @dataclass(frozen=True)
@@ -151,18 +158,54 @@ def find_image() -> Image:
     Otherwise it is the one in the Python package ``linklab_image`` where that is installed, or else the newest one in
     the cache, where a clone's ``make lab`` puts it.
 
-    Raises `LabError` with what mends it.
+    One that was unpacked from a file and has lost something since is unpacked anew. Raises `LabError` with what mends
+    it, also where the newest in the cache is damaged: an older one gives other digits.
     """
     if named := settings.image():
         return _named(named)
     if carried := carried_file():
         return unpacked(carried)
-    if not (found := finished_images()):
+    if not (found := _newest()):
         with changing_images():  # one may be made just now
-            found = finished_images()
+            found = _newest()
     if found:
-        return found[0]
+        return found
     raise LabError(f"no lab image yet: {_HOW}")
+
+
+def intact_image() -> tuple[Image, str]:
+    """Return the image that labs boot, with every file read and compared, and the one for which it was unpacked anew.
+
+    Raises `LabError` as `find_image`, and where a damaged one cannot be unpacked.
+    """
+    image = find_image()
+    try:
+        refuse_damaged(image)
+    except DamagedImage:
+        if not _is_unpacked(image.folder):
+            raise
+        name = tree.damaged(image.folder, sums=True) or ""
+        with changing_images():
+            shutil.rmtree(image.folder)
+        return find_image(), name
+    return image, ""
+
+
+def refuse_damaged(image: Image) -> None:
+    """Read every file of an image, as of one that did not boot. Raises `DamagedImage` for the first that differs."""
+    if (image.folder / tree.LIST).is_file() and (name := tree.damaged(image.folder, sums=True)):
+        raise _damaged(image.folder, name)
+
+
+def _damaged(folder: Path, name: str) -> DamagedImage:
+    mend = (
+        "linklab doctor unpacks it anew" if _is_unpacked(folder) else f"remove that folder, and make it anew ({_HOW})"
+    )
+    return DamagedImage(f"the lab image in {folder} is damaged ({name}): {mend}")
+
+
+def _is_unpacked(folder: Path) -> bool:
+    return folder.parent == cache_folder() and folder.name.startswith(_UNPACKED)
 
 
 @contextmanager
@@ -181,25 +224,52 @@ def changing_images() -> Iterator[None]:
 
 def finished_images() -> list[Image]:
     """Return the images in the cache that this Linklab can boot, the newest first."""
-    found: list[tuple[int, Image]] = []
-    for path in cache_folder().glob("*/image.json"):
+    found = []
+    for folder in _by_age():
         with suppress(LabError, OSError):
-            found.append((path.parent.stat().st_ctime_ns, read_image(path.parent)))
-    return [image for _, image in sorted(found, key=lambda item: item[0], reverse=True)]
+            found.append(read_image(folder))
+    return found
+
+
+def _newest() -> Image | None:
+    """Return the newest image in the cache that is of this Linklab. Raises `DamagedImage`."""
+    for folder in _by_age():
+        try:
+            return read_image(folder)
+        except DamagedImage:
+            raise
+        except (LabError, OSError):
+            continue  # another Linklab's, or just removed
+    return None
+
+
+def _by_age() -> list[Path]:
+    folders = [path.parent for path in cache_folder().glob("*/image.json")]
+    return sorted(folders, key=lambda folder: folder.stat().st_ctime_ns, reverse=True)
 
 
 def read_image(folder: Path) -> Image:
-    """Return the image in a folder. Raises `LabError` where there is none, or half of one."""
+    """Return the image in a folder. Raises `LabError` where it is another Linklab's, and `DamagedImage` where there is
+    none, or one of whose files the sizes are not as they were listed.
+    """
     image = Image(folder, ImageManifest.read(folder / "image.json"))
     program = image.root / "usr/lib/linklab/init.py"
     parts = [image.kernel, image.qemu_kernel, image.root / image.python.lstrip("/"), program]
     if not runs_user_mode_linux() and (folder / tree.ROOT_ARCHIVE).is_file():
         parts = [image.qemu_kernel]
-    if not all(path.is_file() for path in parts):
-        raise LabError(f"the lab image in {folder} is not whole: remove that folder, and make it anew ({_HOW})")
+    for path in parts:
+        if not path.is_file():
+            raise _damaged(folder, str(path.relative_to(folder)))
     if program in parts and program.read_bytes() != Path(init.__file__).read_bytes():
         raise LabError(f"the lab image in {folder} was made for another version of Linklab: make one anew ({_HOW})")
+    # one that was put together by hand has no list
+    if (folder / tree.LIST).is_file() and (name := _sizes_differ(folder)):
+        raise _damaged(folder, name)
     return image
+
+
+_sizes_differ = functools.lru_cache(maxsize=None)(tree.damaged)
+"""Looked at once a process: where a lab does not boot, `refuse_damaged` looks again."""
 
 
 def _named(named: str) -> Image:
@@ -238,8 +308,11 @@ def _noted(state: str) -> Image | None:
 
 def _unpack(content: bytes, state: str) -> Image:
     """Unpack a file's bytes into the folder that is named by its checksum, and note what it was unpacked from."""
-    place = cache_folder() / f"file-{hashlib.sha256(content).hexdigest()[:16]}"
-    if not (place / "image.json").is_file():
+    place = cache_folder() / f"{_UNPACKED}{hashlib.sha256(content).hexdigest()[:16]}"
+    try:
+        read_image(place)
+    except DamagedImage:
+        shutil.rmtree(place, ignore_errors=True)
         with draft_folder(place) as part:
             tree.unpack(io.BytesIO(content), part / "image")
             read_image(part / "image")
@@ -278,7 +351,8 @@ def library(image: Image) -> Path:
     sources = sent_files()
     name = hashlib.sha256(f"{image.about.key} {image.about.python} {sources}".encode()).hexdigest()[:16]
     place = cache_folder() / "library" / name
-    if not place.is_dir():
+    if tree.damaged(place):
+        shutil.rmtree(place, ignore_errors=True)
         try:
             _make_library(image, sources, place)
         except OSError as error:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
 import lzma
 import os
 import shutil
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import IO
 
 from linklab.errors import LabError
+from linklab.files import FULL
 from linklab.runtime.kernel import KERNELS, runs_user_mode_linux
 
 ROOT, ROOT_ARCHIVE = "root", "root.tar"
@@ -29,6 +31,8 @@ PACKAGE = "linklab_image"
 MAX_BYTES = 60 * 10**6
 """What a packed image may have: a package on PyPI, and a student's patience, bear no more."""
 _CHUNK = 1 << 20
+LIST = ".files"
+"""The list of a finished folder's files."""
 MOMENT = 1_767_225_600
 """The modification time of every file in an image: 2026-01-01, in seconds since 1970."""
 
@@ -151,7 +155,17 @@ def make_alike(root: Path) -> None:
 
 
 def move_into_place(made: Path, place: Path) -> bool:
-    """Rename a folder to its final name; return False, and remove it, where another was quicker."""
+    """List a folder's files, and rename it to its final name; return False, and remove it, where another was quicker.
+
+    The list has each file's and link's checksum, size and name, a line each, and 0 for a folder's.
+    """
+    lines = []
+    for path in everything(made):
+        size, content = _size(path.lstat()), b""
+        if size:
+            content = os.readlink(path).encode() if path.is_symlink() else path.read_bytes()
+        lines.append(f"{hashlib.sha256(content).hexdigest()} {size} {path.relative_to(made)}\n")
+    (made / LIST).write_text("".join(lines), "utf-8")
     try:
         made.rename(place)
     except OSError as error:
@@ -162,9 +176,42 @@ def move_into_place(made: Path, place: Path) -> bool:
     return True
 
 
+def damaged(place: Path, *, sums: bool = False) -> str | None:
+    """Return the first file of a folder that is not as it was listed, None where all are; with ``sums`` they are read.
+
+    A folder that has no list is damaged in that.
+    """
+    try:
+        lines = (place / LIST).read_text("utf-8").splitlines()
+    except (OSError, ValueError):
+        return LIST
+    there = dict(_sizes(place))
+    for line in lines:
+        digest, size, name = line.split(" ", 2)
+        if there.get(name) != int(size):
+            return name
+        if sums and int(size):
+            path = place / name
+            content = os.readlink(path).encode() if path.is_symlink() else path.read_bytes()
+            if hashlib.sha256(content).hexdigest() != digest:
+                return name
+    return None
+
+
+def _sizes(folder: Path, below: str = "") -> Iterator[tuple[str, int]]:
+    for entry in os.scandir(folder / below):
+        yield f"{below}{entry.name}", _size(entry.stat(follow_symlinks=False))
+        if entry.is_dir(follow_symlinks=False):
+            yield from _sizes(folder, f"{below}{entry.name}/")
+
+
+def _size(status: os.stat_result) -> int:
+    return 0 if stat.S_ISDIR(status.st_mode) else status.st_size
+
+
 def full(error: OSError, folder: Path, needed_bytes: int) -> OSError | LabError:
     """Return the error to raise for an OSError while an image was written to ``folder``."""
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+    if error.errno in FULL:
         return LabError(
             f"the disk of {folder} is full: free {needed_bytes / 1e9:.1f} GB, "
             "or set XDG_CACHE_HOME to a folder with more"

@@ -20,7 +20,7 @@ from linklab.files import cache_folder as user_cache_folder
 from linklab.files import draft_folder, locked
 from linklab.guest.channel import ChannelClosed, ChannelTimeout
 from linklab.runtime.image import tree
-from linklab.runtime.image.find import Image
+from linklab.runtime.image.find import Image, refuse_damaged
 from linklab.runtime.qemu.host_box import HostBox
 from linklab.runtime.qemu.machine import KERNEL_WORDS, Machine, Qemu, machine_words
 from linklab.runtime.qemu.root import first_program, guest_files, write_initramfs
@@ -57,9 +57,10 @@ def cache_folder() -> Path:
 def find_or_make(image: Image, qemu: Qemu, memory_mb: int) -> Snapshot:
     """Return the snapshot of an image, made now where there is none. Raises `LabError`."""
     snapshot = Snapshot(cache_folder() / _key(image, qemu, memory_mb), qemu, memory_mb)
-    if not snapshot.folder.is_dir():
+    if tree.damaged(snapshot.folder):
         with locked(snapshot.folder.parent / "lock"):
-            if not snapshot.folder.is_dir():  # nobody has made it meanwhile
+            if tree.damaged(snapshot.folder):  # nobody has made it meanwhile
+                remove(snapshot)
                 make(image, snapshot)
     with contextlib.suppress(OSError):
         os.utime(snapshot.folder)  # it is in use
@@ -83,9 +84,12 @@ def make(image: Image, snapshot: Snapshot) -> None:
             words = machine_words(snapshot.memory_mb, fresh.ram, private=False)
             words += ["-kernel", str(image.qemu_kernel), "-append", f"{KERNEL_WORDS} initrdmem={address},{size}"]
             (part / "state").write_bytes(_booted(snapshot.qemu, words))
-            part.rename(place)
+            tree.move_into_place(part, place)
     except OSError as error:
         raise tree.full(error, place.parent, snapshot.memory_mb << 20) from error
+    except LabError:
+        refuse_damaged(image)
+        raise
 
 
 def _remove_old(folder: Path) -> None:
