@@ -237,7 +237,9 @@ def write(path: str | Path, content: bytes) -> Path:
         write_whole(Path(path), content)
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else error
-        raise MeasurementError(f"{path} cannot be written ({why}): choose a file in a folder that is there") from None
+        raise MeasurementError(
+            f"{path} cannot be written ({why}): choose a file in a folder that is there and has room"
+        ) from None
     return Path(path)
 
 
