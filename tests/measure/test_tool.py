@@ -135,3 +135,9 @@ def test_all_tools_start_at_one_instant(lab: linklab.Lab, tmp_path: Path, monkey
     assert found.start_skew_ms < 0.1
     assert len({id(result.origin.queues) for result in found.results}) == 1
     assert all(result.origin.network is not None for result in found.results)
+
+
+@pytest.mark.lab
+def test_how_far_apart_flows_start_is_exact_to_a_step_of_the_clock(lab: linklab.Lab) -> None:
+    found = run_together(lab, [PingFlow(*ENDS, 1), TcpFlow(*ENDS, 1, start_s=0.2)])
+    assert round(found.start_skew_ms * 1e6) % 250 == 0

@@ -109,7 +109,7 @@ class Gate:
             words = ["sh", "-c", command]
             return program_command("at_gate.py", "become", gate=self.path, later_ns=round(later_s * 1e9), command=words)
         wait = f"sleep {later_s:.9f}; " if later_s else ""
-        return f"exec 9<{self.path}; echo {READY}; flock -s 9; exec 9<&-; {wait}date +%s.%N; {command}"
+        return f"exec 9<{self.path}; echo {READY}; flock -s 9; exec 9<&-; {wait}date +%s%N; {command}"
 
     def open(self, clients: Sequence[Program]) -> None:
         """Let all clients go, once each is ready."""
@@ -127,8 +127,8 @@ def await_ready(program: Program) -> None:
         raise MeasurementError(f"{program.command!r} did not get ready: {said}")
 
 
-def split_start(said: str) -> tuple[float | None, str]:
-    """Return when a gated command started (None if it never did), and its own output. Pure."""
+def split_start(said: str) -> tuple[int | None, str]:
+    """Return when a gated command started, in ns since the epoch (None if it never did), and its own output. Pure."""
     _, _, rest = said.partition("\n")
-    start_s, found, output = rest.partition("\n")
-    return (float(start_s), output) if found else (None, "")
+    start_ns, found, output = rest.partition("\n")
+    return (int(start_ns), output) if found else (None, "")

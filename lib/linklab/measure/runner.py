@@ -178,15 +178,15 @@ def _asked(flow: Flow) -> str:
 class _Task:
     """One flow while it runs: its tool, its job (flow, address, port and output), and its programs once they run.
 
-    `started_at_s` is when the client really started, in seconds since the epoch by the lab's clock: None if it never
-    did, 0 if it did not wait at a gate. `Flow.start_s` is the delay that was asked for.
+    `started_at_ns` is when the client really started, in ns since the epoch by the lab's clock: None if it never did,
+    0 if it did not wait at a gate. `Flow.start_s` is the delay that was asked for.
     """
 
     tool: Tool[Any, Any]
     job: Job[Any]
     server: Program | None = None
     client: Program | None = None
-    started_at_s: float | None = None
+    started_at_ns: int | None = None
 
 
 class _Runner:
@@ -268,8 +268,10 @@ class _Runner:
         reordered = sum(task.tool.reordered(task.job) for task in self._tasks)
         results = self._read(snapshot.finish(reordered))
         # skew: how far apart the flows started, apart from the delays that were asked for
-        starts_s = [it.started_at_s - it.job.flow.start_s for it in self._tasks if it.started_at_s is not None]
-        skew_ms = 1000 * (max(starts_s) - min(starts_s)) if len(starts_s) > 1 else 0.0
+        starts_ns = [
+            it.started_at_ns - round(it.job.flow.start_s * 1e9) for it in self._tasks if it.started_at_ns is not None
+        ]
+        skew_ms = (max(starts_ns) - min(starts_ns)) / 1e6 if len(starts_ns) > 1 else 0.0
         recording = None if self._record is None else self._recording(snapshot.span_s)
         found = Run(tuple(results), skew_ms, interrupted=stopped, recording=recording)
         if stopped_by_ctrl_c or (stopped_by_observer and not results):
@@ -382,7 +384,7 @@ class _Runner:
         for task in self._tasks:
             assert task.client is not None
             output = task.client.output
-            task.started_at_s, task.job.stdout = split_start(output) if self._gated else (0.0, output)
+            task.started_at_ns, task.job.stdout = split_start(output) if self._gated else (0, output)
             task.job.status = task.client.returncode
             if task.server is not None:
                 self._programs.end(task.server)  # it may wait for a client that could not connect

@@ -19,8 +19,8 @@ def printed(gate: Path, *command: str) -> tuple[int, list[str]]:
     words = [sys.executable, "-P", samples.__file__, json.dumps({**options, "command": command})]
     library = str(Path(linklab.__file__).parents[1])
     done = subprocess.run(words, capture_output=True, text=True, env={"PYTHONPATH": library, "PATH": "/usr/bin:/bin"})
-    ready, start_s, *rest = (done.stdout + done.stderr).splitlines()
-    assert (ready, float(start_s) > 0) == ("ready", True)
+    ready, start_ns, *rest = (done.stdout + done.stderr).splitlines()
+    assert (ready, int(start_ns) > 0) == ("ready", True)
     return done.returncode, rest
 
 
