@@ -110,6 +110,16 @@ def test_messages_of_no_request_do_not_put_off_the_wall_limit(lab: Callable[[Rep
         lab(chatter).call(ask)
 
 
+@pytest.mark.slow
+def test_what_a_lab_waits_for_is_told_where_it_never_answers(lab: Callable[[Reply], LabProcess]) -> None:
+    def wait(channel: Channel, request: dict[str, Any]) -> None:
+        if "silent" in request:
+            channel.send({"id": request["interrupt"], "waits": "'cat' waits"})
+
+    with pytest.raises(LabEnded, match=r"was ended: .*'cat' waits"):
+        lab(wait).call(ask)
+
+
 def test_what_it_calls_back_cannot_ask_the_lab(lab: Callable[[Reply], LabProcess]) -> None:
     def talk(channel: Channel, request: dict[str, Any]) -> None:
         if "pickle" in request:

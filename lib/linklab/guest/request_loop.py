@@ -215,6 +215,8 @@ class RequestLoop:
                 f"{waits}. Linklab interrupted it, and the lab still runs: first start the program that it waits for, "
                 "or give the call a time limit"
             )
+        else:
+            self._send({"waits": waits})  # at once: there may never be an answer
         self._hang_answer = {"error": waits, "kind": "LabError", **more}
 
     @property

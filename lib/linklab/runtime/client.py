@@ -215,6 +215,8 @@ class LabProcess:
             try:
                 if message is None or message.get("id") != request["id"]:
                     held.let_through()
+                elif "waits" in message:
+                    silence.waits = str(message["waits"])
                 else:
                     if "event" not in message:
                         break
@@ -246,7 +248,8 @@ class LabProcess:
                 again = now + _LOOK_UP_S
             transport.force_interrupt()
         if "silent" in message:
-            message["error"] = silence.message("", message.get("error", ""))
+            silence.waits = str(message.get("error", ""))
+            message["error"] = silence.message("")
         if printed:
             message["printed"] = printed + str(message.get("printed", ""))
         self._clock_s = _clock_s(message)
@@ -296,14 +299,16 @@ class _Silence:
     def __init__(self, lab: LabProcess) -> None:
         self._lab = lab
         self._since: tuple[float, float] | None = None
+        self.waits = ""
+        """What the lab itself said of it."""
 
     def goes_on(self) -> None:
         """Read how much the lab has computed, the first time: few requests are so long that it matters."""
         if self._since is None:
             self._since = time.monotonic(), self._lab.cpu_s()
 
-    def message(self, outcome: str, waits: str = "") -> str:
-        """Return what happened, why, and what helps. `waits` is what the lab itself said of it."""
+    def message(self, outcome: str) -> str:
+        """Return what happened, why, and what helps."""
         lab = self._lab
         text = (
             f"the lab was silent for {lab.wall_limit_s:g} s of real time{outcome or ', was interrupted and runs on'}: "
@@ -320,7 +325,9 @@ class _Silence:
             text += f"it computed for only {computed_s:.1f} of {passed_s:.1f} s and waited"
         else:
             text += "it gave no sign"
-        return text + (f". {waits}" if waits else "") + "; linklab.start(..., wall_limit_s=) gives it more time"
+        return (
+            text + (f". {self.waits}" if self.waits else "") + "; linklab.start(..., wall_limit_s=) gives it more time"
+        )
 
 
 def _show(text: str) -> None:
