@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -51,6 +52,22 @@ def test_no_file_is_written_out_of_the_folder(sides: tuple[Folder, Folder], tmp_
     with pytest.raises(LabError):
         host.make({"here": {name: [0o644, "eA=="]}, "gone": []}, keep=True)
     assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"here": {"a/" * 2000 + "x": [0o644, ""]}, "gone": []},
+        {"here": {f"{number}": [0o644, ""] for number in range(20_000)}, "gone": []},
+        {"here": {}, "gone": [f"{number}/x" for number in range(20_000)]},
+    ],
+    ids=["deep", "many", "many gone"],
+)
+def test_no_crowd_of_files_or_folders_is_made(sides: tuple[Folder, Folder], changes: dict[str, Any]) -> None:
+    host, _ = sides
+    with pytest.raises(LabError):
+        host.make(changes, keep=True)
+    assert list(host.path.iterdir()) == []
 
 
 def test_what_has_no_room_or_is_hidden_stays_and_is_told_once(sides: tuple[Folder, Folder]) -> None:

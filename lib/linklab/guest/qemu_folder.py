@@ -22,7 +22,8 @@ NOTES_KEY: Final = "notes"
 """Of an answer: lines for the user on files that are not on both sides."""
 LARGEST_CHANGE_BYTES: Final = 32 * 1024 * 1024
 """So much goes with one message. A file for which no room is left stays on its side: a megabyte takes half a second."""
-_MOST_FILES: Final = 5000
+_MOST_FILES, _DEEPEST = 5000, 100
+"""Files that a folder may hold, and parts of a path in it."""
 _OWN: Final = "own"
 _SIDES: Final = {"host": "this machine", "lab": "the lab"}
 
@@ -87,8 +88,10 @@ class Folder:
     def make(self, changes: dict[str, Any], *, keep: bool) -> None:
         """Apply the other side's changes here. With ``keep``, what changed here as well stays.
 
-        Raises `LabError` for a path out of the folder.
+        Raises `LabError` for a path out of the folder, and for more files than the other side looks at.
         """
+        if max(len(changes["gone"]), len(changes["here"])) > 2 * _MOST_FILES:  # those of both sides
+            raise LabError(f"the lab changed more than {2 * _MOST_FILES:,} files at once: start it again")
         for name in changes["gone"]:
             path = self._inside(name)
             if self._seen.pop(str(name), None) == _stamp_of(path) or not keep:
@@ -128,7 +131,7 @@ class Folder:
     def _inside(self, name: object) -> Path:
         """Return the path here of a file of the other side, and make its folder."""
         parts = PurePosixPath(str(name)).parts
-        if not parts or ".." in parts or parts[0] == "/" or any(part.startswith(".") for part in parts):
+        if not 0 < len(parts) <= _DEEPEST or parts[0] == "/" or any(part.startswith(".") for part in parts):
             raise LabError(f"the lab wrote {name!r}, which is no file of its folder: start it again")
         path = self.path.joinpath(*parts)
         if not path.parent.resolve().is_relative_to(self.path):

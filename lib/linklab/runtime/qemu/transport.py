@@ -21,6 +21,9 @@ from linklab.runtime.transport import BOOT_LIMIT_S, LabFacts, OwnLab
 _ROOT_MB: Final = 320
 """Of a machine's memory: the image's files lie in it, besides what a guest may use."""
 
+_MOST_NOTES, _LONGEST_NOTE = 20, 400
+"""Of lines on files, how many are told of an answer, and characters of each: some come from the lab."""
+
 
 class QemuLab(OwnLab):
     """A lab in a QEMU that this process has started, and that ends with it. It rests between two requests by itself."""
@@ -98,5 +101,7 @@ class _Damaged(Exception):
 
 
 def _tell(notes: list[str]) -> None:
-    for note in notes:
-        print(note, file=sys.stderr)
+    for note in notes[:_MOST_NOTES]:
+        print(note[:_LONGEST_NOTE], file=sys.stderr)
+    if len(notes) > _MOST_NOTES:
+        print(f"so it is with {len(notes) - _MOST_NOTES:,} files more", file=sys.stderr)
