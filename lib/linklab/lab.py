@@ -21,7 +21,7 @@ from linklab import __version__, files, record, schema
 from linklab.errors import LabError, LabTimeout, UnknownNode, quoted
 from linklab.guest import endless, lab_api
 from linklab.network import Network, NetworkState, expected_state
-from linklab.program import LabSeconds, Program, listeners
+from linklab.program import LabSeconds, Program, listeners, refuse_too_much
 from linklab.runtime import attach, transport
 from linklab.runtime.backends import KindName, choose, refuse_unknown
 from linklab.runtime.client import WALL_LIMIT_S, LabProcess
@@ -37,8 +37,8 @@ _OF_THE_SYSTEM = (
     "/bin", "/sbin", "/lib", "/lib64", "/root", "/boot", "/etc", "/proc", "/sys", "/usr",
 )  # fmt: skip
 """Folders that many programs share, or that a lab has of its own."""
-LARGEST_FILE_BYTES, LONGEST_OUTPUT = 256_000_000, 64_000_000
-"""Limits of a file and of a command's output, so that a lab cannot exhaust our memory."""
+LARGEST_FILE_BYTES = 256_000_000
+"""Upper limit of a file that is read, so that a lab cannot exhaust our memory."""
 _READ_BYTES, _WRITE_BYTES = 4 * 1024 * 1024, 16 * 1024 * 1024
 """A guest, whose memory is small, holds several copies of a piece. One that is written takes a beat (`RequestLoop`)."""
 _SLICE_S, _LONGEST_SLICE_S = 0.2, 60.0
@@ -113,16 +113,12 @@ class Node:
 
     def _done(self, command: str, timeout_s: float | None, show: bool, with_status: bool) -> tuple[str, int | None]:
         pieces: list[str] = []
-        left = LONGEST_OUTPUT
+        printed = 0
 
         def hear(piece: object) -> None:
-            nonlocal left
-            left -= len(str(piece))
-            if left < 0:
-                raise LabError(
-                    f"{command!r} on {self.name} printed more than {LONGEST_OUTPUT / 1e6:g} MB and was ended: let it "
-                    "write to a file"
-                )
+            nonlocal printed
+            printed += len(str(piece))
+            refuse_too_much(printed, f"{command!r} on {self.name}")
             pieces.append(str(piece))
             if show:
                 print(piece, end="", flush=True)
@@ -247,8 +243,13 @@ class Lab:
     def cli(self, line: Words) -> str:
         """Run one line of Mininet's command line (``"links"``, ``"net"``, ``"pingall"``); what it prints."""
         printed: list[str] = []
+
+        def hear(piece: str) -> None:
+            printed.append(piece)
+            refuse_too_much(sum(map(len, printed)), repr(line))
+
         try:
-            self.process.call(lab_api.cli, line, on_print=printed.append)
+            self.process.call(lab_api.cli, line, on_print=hear)
         except BaseException:
             print("".join(printed), end="")
             raise

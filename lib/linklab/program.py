@@ -28,6 +28,16 @@ listeners: Final[list[Callable[[str], object]]] = []
 """Functions that hear again and again what a notebook waits for. See `linklab.lab.tell_of_commands`."""
 
 
+LONGEST_OUTPUT: Final = 64_000_000
+"""Characters that a command, or a program, may print: a lab cannot exhaust our memory."""
+
+
+def refuse_too_much(printed: int, what: str) -> None:
+    """Raise `LabError` where a command or program has printed more characters than are kept."""
+    if printed > LONGEST_OUTPUT:
+        raise LabError(f"{what} printed more than {LONGEST_OUTPUT / 1e6:g} MB and was ended: let it write to a file")
+
+
 class Program:
     """The handle that ``popen`` returns. Time passes in the lab only while you wait for something."""
 
@@ -103,6 +113,13 @@ class Program:
         self.send_signal(signal.SIGKILL)
         return self.wait()
 
+    def take(self, text: str) -> None:
+        """Add what it has printed. Raises `LabError` once that is too much: the caller ends it, the rest is dropped."""
+        before = len(self.output)
+        if before <= LONGEST_OUTPUT:
+            self.output += text
+            refuse_too_much(len(self.output), repr(self.command))
+
     def _fetch(self, timeout_s: float | None, until: Literal["output", "end"]) -> None:
         since = f"no output since {self._process.clock_s:.1f} s of the lab's time"
 
@@ -113,7 +130,11 @@ class Program:
 
         answer = self._process.call(lab_api.read_program, self.number, timeout_s, until, stop=wait)
         self.returncode = answer["status"]
-        self.output += answer["output"]
+        try:
+            self.take(answer["output"])
+        except LabError:
+            self.send_signal(signal.SIGKILL)
+            raise
         self._unread += answer["output"]
 
     def __repr__(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -361,11 +362,17 @@ def test_a_file_or_command_without_end_is_refused_and_the_lab_lives_on(
     course: linklab.Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("linklab.lab.LARGEST_FILE_BYTES", 20_000_000)
-    monkeypatch.setattr("linklab.lab.LONGEST_OUTPUT", 1_000_000)
+    monkeypatch.setattr("linklab.program.LONGEST_OUTPUT", 1_000_000)
     with pytest.raises(LabError, match="/dev/zero has 20 MB or more"):
         course.read_file("/dev/zero")
     with pytest.raises(LabError, match="on h1 printed more than 1 MB"):
         course["h1"].cmd("yes | head -n 2000000")
+    with pytest.raises(LabError, match="2000000' printed more than 1 MB"):
+        course.cli("h1 yes | head -n 2000000")
+    program = course["h1"].popen("yes")
+    with pytest.raises(LabError, match="'yes' printed more than 1 MB"):
+        program.prints("no", 1.0)
+    assert program.wait() == -signal.SIGKILL
     assert course["h1"].cmd("echo answers") == "answers\n"
 
 

@@ -69,7 +69,7 @@ class RunPrograms:
 
         def heard(event: lab_api.News) -> None:
             for number, text in event["said"].items():
-                by_number[number].output += text
+                by_number[number].take(text)
             for number, status in event["statuses"].items():
                 by_number[number].returncode = status
             if tell is not None:
