@@ -73,7 +73,7 @@ def examine() -> Iterator[DoctorFinding]:
     settings = _tried("settings", _settings)
     if not settings.works:
         yield settings
-    yield _tried("lab image", _image)
+    yield _tried("image", _image)
     if sys.platform == "linux":
         yield _confinement()
     yield _tried("lab", _lab)

@@ -98,6 +98,7 @@ def test_a_package_and_a_lab_image_are_missing(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("LINKLAB_IMAGE", "/nonexistent")
     for what, detail, fix in (
         ("Python", "jupyterlab missing", "make lab"),
+        ("image", "no such file or folder", "correct it or unset it"),
         ("lab", "no such file or folder", "correct it or unset it"),
     ):
         row = found(what)
