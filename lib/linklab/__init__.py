@@ -4,20 +4,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from linklab.errors import (
-    LabEnded,
-    LabError,
-    LabTimeout,
-    LinklabError,
-    MeasurementError,
-    NetworkError,
-    UnknownNode,
-)
+TYPE_CHECKING = False  # not from typing: until a command has heard of Ctrl-C (`linklab.__main__`), nothing is loaded
 
 if TYPE_CHECKING:
     from linklab.course import course_network
+    from linklab.errors import (
+        LabEnded,
+        LabError,
+        LabTimeout,
+        LinklabError,
+        MeasurementError,
+        NetworkError,
+        UnknownNode,
+    )
     from linklab.lab import Lab, Node, start
     from linklab.labs.lab00 import rules as lab00
     from linklab.labs.lab01 import rules as lab01
@@ -56,8 +55,15 @@ __all__ = [
 
 _LATER = {
     "Lab": "linklab.lab",
+    "LabEnded": "linklab.errors",
+    "LabError": "linklab.errors",
+    "LabTimeout": "linklab.errors",
+    "LinklabError": "linklab.errors",
+    "MeasurementError": "linklab.errors",
+    "NetworkError": "linklab.errors",
     "Node": "linklab.lab",
     "Program": "linklab.program",
+    "UnknownNode": "linklab.errors",
     "course_network": "linklab.course",
     "start": "linklab.lab",
 }

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-import io
-import signal
+import os
 import sys
 
-from linklab.signals import INTERRUPTED, drop, leave
+try:
+    import io
+    import signal
+
+    from linklab.signals import INTERRUPTED, drop, leave
+except KeyboardInterrupt:  # Python itself has just started
+    os.write(2, b"linklab: interrupted\n")
+    os._exit(130)
 
 
 def main() -> int:

@@ -31,7 +31,9 @@ runpy.run_module("linklab", run_name="__main__")
 """Presses Ctrl-C when a module begins to load, whose name is the last word: argparse takes it for a notebook."""
 
 
-@pytest.mark.parametrize("module", ["linklab.cli", "rich.console", "linklab.headless.cli", "nbformat", "nbclient"])
+@pytest.mark.parametrize(
+    "module", ["linklab.signals", "linklab.cli", "rich.console", "linklab.headless.cli", "nbformat", "nbclient"]
+)
 def test_ctrl_c_while_a_command_loads_is_one_line(module: str, tmp_path: Path) -> None:
     words = [sys.executable, "-c", _INTERRUPTED_AT_IMPORT, "run", module]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)

@@ -213,13 +213,20 @@ def refusal() -> str | None:
     Raise `LabError` where it is missing, or does not come to an end.
     """
     words = [*program("a lab"), "--unshare-pid", "--unshare-net", "--ro-bind", "/", "/", "--proc", "/proc", "true"]
+    pipe = subprocess.PIPE
     try:
-        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=_LIMIT_S)
+        # in a session of its own: Ctrl-C would end bubblewrap alone, and not the child that waits for it
+        bubblewrap = subprocess.Popen(words, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
     except OSError as error:
         raise LabError(f"{words[0]} cannot be started ({error.strerror}): sudo apt-get install bubblewrap") from error
-    except subprocess.TimeoutExpired as error:
-        raise LabError(f"bubblewrap was not done after {_LIMIT_S} s: run linklab doctor again") from error
-    if done.returncode == 0:
+    with bubblewrap:
+        try:
+            _, told = bubblewrap.communicate(timeout=_LIMIT_S)
+        except subprocess.TimeoutExpired as error:
+            raise LabError(f"bubblewrap was not done after {_LIMIT_S} s: run linklab doctor again") from error
+        finally:
+            end(bubblewrap)
+    if bubblewrap.returncode == 0:
         return None
-    said = (done.stderr.strip().splitlines() or ["it ended without a word"])[-1]
+    said = (told.strip().splitlines() or ["it ended without a word"])[-1]
     return said.removeprefix("bwrap: ").partition(". ")[0]
