@@ -157,14 +157,12 @@ def make_alike(root: Path) -> None:
 def move_into_place(made: Path, place: Path) -> bool:
     """List a folder's files, and rename it to its final name; return False, and remove it, where another was quicker.
 
-    The list has each file's and link's checksum, size and name, a line each, and 0 for a folder's.
+    The list has each file's and link's checksum, size and name, a line each; - and 0 for what is empty and for folders.
     """
     lines = []
     for path in everything(made):
-        size, content = _size(path.lstat()), b""
-        if size:
-            content = os.readlink(path).encode() if path.is_symlink() else path.read_bytes()
-        lines.append(f"{hashlib.sha256(content).hexdigest()} {size} {path.relative_to(made)}\n")
+        size = _size(path.lstat())
+        lines.append(f"{_sum(path) if size else '-'} {size} {path.relative_to(made)}\n")
     (made / LIST).write_text("".join(lines), "utf-8")
     try:
         made.rename(place)
@@ -190,12 +188,17 @@ def damaged(place: Path, *, sums: bool = False) -> str | None:
         digest, size, name = line.split(" ", 2)
         if there.get(name) != int(size):
             return name
-        if sums and int(size):
-            path = place / name
-            content = os.readlink(path).encode() if path.is_symlink() else path.read_bytes()
-            if hashlib.sha256(content).hexdigest() != digest:
-                return name
+        if sums and int(size) and _sum(place / name) != digest:
+            return name
     return None
+
+
+def _sum(path: Path) -> str:
+    """Return the SHA-256 of a file, which may be larger than the memory, or of where a link leads."""
+    if path.is_symlink():
+        return hashlib.sha256(os.readlink(path).encode()).hexdigest()
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _sizes(folder: Path, below: str = "") -> Iterator[tuple[str, int]]:
