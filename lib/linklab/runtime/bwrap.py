@@ -216,7 +216,7 @@ def refusal() -> str | None:
     pipe = subprocess.PIPE
     try:
         # in a session of its own: Ctrl-C would end bubblewrap alone, and not the child that waits for it
-        bubblewrap = subprocess.Popen(words, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
+        bubblewrap = subprocess.Popen(words, stdout=pipe, stderr=pipe, start_new_session=True)
     except OSError as error:
         raise LabError(f"{words[0]} cannot be started ({error.strerror}): sudo apt-get install bubblewrap") from error
     with bubblewrap:
@@ -228,5 +228,5 @@ def refusal() -> str | None:
             end(bubblewrap)
     if bubblewrap.returncode == 0:
         return None
-    said = (told.strip().splitlines() or ["it ended without a word"])[-1]
+    said = (told.decode(errors="replace").strip().splitlines() or ["it ended without a word"])[-1]
     return said.removeprefix("bwrap: ").partition(". ")[0]
