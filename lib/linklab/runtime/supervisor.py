@@ -26,6 +26,9 @@ _KEYCTL_JOIN_SESSION_KEYRING = 1
 _CLONE_NEWNS, _MS_REC, _MS_PRIVATE = 0x20000, 0x4000, 0x40000
 _KILL_TIMEOUT_S = 8
 """Seconds in which the lab's processes must have ended after SIGKILL."""
+_LEAST_DISK_MB = 256
+"""A lab that has written so much is ended where the disk of its folder has less left."""
+_DISK_LOOK_MS = 500
 _MAX_CLAIMS_PER_CPU = 64
 """Labs on one CPU that are counted: if each CPU has so many, a further lab is pinned without a claim."""
 
@@ -91,7 +94,8 @@ def _detach_from_session() -> None:
 def main() -> None:
     """``supervisor.py LIFELINE_FD JSON``, JSON being ``{"argv": [...], "channel": fd}``.
 
-    ``argv`` is the lab's command, ``channel`` the file descriptor of the lab's end of the channel. Three more are given
+    ``argv`` is the lab's command, ``channel`` the file descriptor of the lab's end of the channel. ``writes`` is the
+    folder of this machine whose disk it may not fill, if there is one. Three more are given
     if no bubblewrap runs the lab: ``info``, the file descriptor to which the lab's process id is written; ``folder``,
     which is removed when the lab has ended; ``environment``, variables that are added to the lab's environment.
     """
@@ -111,7 +115,11 @@ def main() -> None:
     poller = select.poll()  # select takes no descriptor above 1023, and these have the numbers of the notebook's
     for fd in (lab_exit_fd, lifeline):
         poller.register(fd, select.POLLIN)
-    if lab_exit_fd not in [fd for fd, _ in poller.poll()]:
+    while not (ended := [fd for fd, _ in poller.poll(_DISK_LOOK_MS if "writes" in options else None)]):
+        if why := _fills_disk(options["writes"], child):
+            print(why, file=sys.stderr, flush=True)
+            break
+    if lab_exit_fd not in ended:
         _kill(child)
     signal.signal(signal.SIGALRM, _give_up)
     signal.alarm(_KILL_TIMEOUT_S)
@@ -127,6 +135,27 @@ def main() -> None:
         claim.close()
 
 
+def _fills_disk(folder: str, child: int) -> str:
+    """Return what to say of a lab that has written much and leaves the disk of its folder little room, else nothing.
+
+    The disk is asked only then: one of a network may give no answer.
+    """
+    with contextlib.suppress(OSError):  # the lab has just ended, or the folder is gone
+        written_mb = sum(map(_written_bytes, (child, *_children(child)))) >> 20
+        if written_mb >= _LEAST_DISK_MB:
+            disk = os.statvfs(folder)
+            left_mb = disk.f_bavail * disk.f_frsize >> 20
+            if left_mb < _LEAST_DISK_MB:
+                return f"it has written {written_mb} MB, and the disk of {folder} has only {left_mb} MB left"
+    return ""
+
+
+def _written_bytes(pid: int) -> int:
+    """Return how much a process has written, into whatever."""
+    with open(f"/proc/{pid}/io") as counts:
+        return next(int(line.split()[1]) for line in counts if line.startswith("wchar:"))
+
+
 def _kill(child: int) -> None:
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child, signal.SIGKILL)
@@ -139,11 +168,14 @@ def _kill_orphans() -> None:
     has then not yet set a parent-death signal, and would wait for ever.
     """
     with contextlib.suppress(FileNotFoundError):  # a kernel without CONFIG_PROC_CHILDREN
-        with open(f"/proc/self/task/{os.getpid()}/children") as children:
-            orphans = children.read().split()
-        for orphan in orphans:
+        for orphan in _children(os.getpid()):
             with contextlib.suppress(ProcessLookupError):
-                os.kill(int(orphan), signal.SIGKILL)
+                os.kill(orphan, signal.SIGKILL)
+
+
+def _children(pid: int) -> list[int]:
+    with open(f"/proc/{pid}/task/{pid}/children") as children:
+        return [int(word) for word in children.read().split()]
 
 
 def _give_up(*_: object) -> None:
