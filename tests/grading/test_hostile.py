@@ -23,6 +23,8 @@ pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.timeout(900)]
 _v4: Any = nbformat.v4
 
 LIMITS = Limits(wall_s=900, cell_s=45, disk_mb=16, processes=96)
+WAITED_FOR = replace(LIMITS, cell_s=20)
+"""For attacks that last until the limit of a cell."""
 BEGIN = ("from linklab import course_network, lab04, start", "lab = start(course_network())")
 HONEST = str(next(each.source for each in solution("04").cells if each.id == "answer-summary")).replace(
     "def summary(", "def JUDGED("
@@ -166,16 +168,23 @@ ENDINGS = (
 )
 """All but the sleep take the kernel with them, and the fourth kernel is the last that a notebook gets."""
 ALONE = (
-    Attack("builtins", WRONG + "import builtins\nbuiltins.isinstance = lambda *_: True", spoils=True),
+    Attack(
+        "builtins", WRONG + "import builtins\nbuiltins.isinstance = lambda *_: True", limits=WAITED_FOR, spoils=True
+    ),
     Attack(
         "ipython",
         WRONG + "get_ipython().ast_node_interactivity = 'all'\nget_ipython().run_cell = lambda *_, **__: None",
+        limits=WAITED_FOR,
         spoils=True,
     ),
-    Attack("forks", WRONG + BOMB, limits=Limits(wall_s=900, cell_s=20, processes=96)),
+    Attack("forks", WRONG + BOMB, limits=WAITED_FOR),
     Attack("driver", WRONG + "import os, signal\nos.kill(os.getppid(), signal.SIGKILL)"),
     Attack("all", WRONG + "import os, signal\nos.kill(-1, signal.SIGKILL)"),
-    Attack("stubborn", WRONG + "while True:\n    try:\n        while True: pass\n    except BaseException: pass"),
+    Attack(
+        "stubborn",
+        WRONG + "while True:\n    try:\n        while True: pass\n    except BaseException: pass",
+        limits=WAITED_FOR,
+    ),
     Attack("output", WRONG + "while True:\n    print('x' * 1000)"),
     Attack("memory", WRONG + "kept = []\nwhile True:\n    kept.append(bytearray(50_000_000))"),
     Attack("family", WRONG + FAMILY, limits=Limits(wall_s=900, cell_s=45, memory_mb=800)),
@@ -235,7 +244,7 @@ def test_what_patches_searches_and_fills_gains_nothing(virtual: Kind, tmp_path: 
 
 @pytest.mark.large
 def test_what_ends_its_kernel_or_uses_it_up_costs_only_itself(virtual: Kind, tmp_path: Path) -> None:
-    attacked(tmp_path, ENDINGS, replace(LIMITS, cell_s=20))
+    attacked(tmp_path, ENDINGS, WAITED_FOR)
 
 
 @pytest.mark.large
