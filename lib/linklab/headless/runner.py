@@ -1,53 +1,37 @@
 """Run notebooks side by side, each in a process of its own and within its limits.
 
-`NotebookWorker` starts ``python -m linklab.headless.runner NOTEBOOK OUTPUT CELL_LIMIT_S MEMORY_MB PARENT`` for each
-notebook (`main`). That process executes the cells with nbclient, in a kernel of its own. It writes a line of JSON for
-each cell that it begins, and a last one that says how the notebook went. A notebook that computes, allocates or waits
-beyond its limits is ended with its kernel and its labs.
+`NotebookWorker` starts a process for each notebook (`linklab.headless.execution`), which writes a line of JSON for each
+cell that it begins, and a last one that says how the notebook went. A notebook that computes, allocates or waits beyond
+its limits is ended with its kernel and its labs.
 """
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import datetime
 import json
 import os
-import resource
-import subprocess
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import nbformat
-from nbclient import NotebookClient
-from nbclient.exceptions import CellTimeoutError, DeadKernelError
-from traitlets.config import Config
 
-from linklab import __version__, options, process_tree, record
-from linklab.errors import LabError, LinklabError
-from linklab.files import need_room, temporary_folder, write_or_keep, write_whole
+from linklab import __version__, options, process_tree
+from linklab.errors import LabError
+from linklab.files import need_room, write_whole
 from linklab.headless.workers import INTERRUPTED, Worker, WorkerPool
 from linklab.runtime.backends import choose
-from linklab.signals import calling_once, dropped
 
 if TYPE_CHECKING:
     from linklab.progress import ProgressDisplay
 
 _NOTEBOOK_MB: Final = 400
 """Memory of a notebook. One with a lab of the course network used 260 MB, and a guest may grow."""
-_KERNEL_START_LIMIT_S: Final = 300  # many kernels that start at once on a slow machine
-_ORPHAN_LIMIT_S: Final = 20.0
-_LOOK_S: Final = 1.0
-_LABS_END_S: Final = 10.0
-_IPYTHON_FILE: Final = "~/.ipython/profile_default/startup/README"
-"""The last file that IPython makes in a new home. It does not start where the home has no room for them."""
-_AS_NBVAL: Final = "as-nbval"
+AS_NBVAL: Final = "as-nbval"
 
 Verdict = Literal["passed", "FAILED", "stopped", "not begun"]
 
@@ -98,10 +82,11 @@ def read_book(notebook: Path) -> nbformat.NotebookNode:
 
 def write_book(book: nbformat.NotebookNode, path: Path) -> None:
     """Write a notebook file atomically. Raises OSError."""
-    write_whole(path, _text(book))
+    write_whole(path, book_text(book))
 
 
-def _text(book: nbformat.NotebookNode) -> str:
+def book_text(book: nbformat.NotebookNode) -> str:
+    """Return a notebook as the text of its file."""
     return str(nbformat.writes(book)) + "\n"  # type: ignore[no-untyped-call]
 
 
@@ -145,17 +130,6 @@ def run_facts() -> dict[str, Any]:
         return facts | {"lab": str(error)}
     assert kind.image is not None
     return facts | {"kind": kind.name} | kind.image.tools()
-
-
-def _failures(book: nbformat.NotebookNode) -> list[str]:
-    """Return a line for each cell that raised, but not for cells that are tagged to raise."""
-    return [
-        f"{label(book, index)}: {output.ename}: {(output.evalue.splitlines() or [''])[0]}"
-        for index, cell in enumerate(book.cells)
-        if cell.cell_type == "code" and "raises-exception" not in cell.metadata.get("tags", [])
-        for output in cell.get("outputs", [])
-        if output.output_type == "error"
-    ]
 
 
 # The command's process: it starts the workers and hears how far they are
@@ -212,8 +186,8 @@ class NotebookWorker(Worker):
         self._cell, self._cells, self._cell_name = 0, 0, "the notebook"
         self._message: dict[str, Any] = {}
         # -P: files beside a notebook must not stand in for Python's own modules
-        words: list[object] = [sys.executable, "-P", "-m", "linklab.headless.runner", notebook, output]
-        words += [limits.cell_s, limits.memory_mb, os.getpid(), *([_AS_NBVAL] if as_nbval else [])]
+        words: list[object] = [sys.executable, "-P", "-m", "linklab.headless.execution", notebook, output]
+        words += [limits.cell_s, limits.memory_mb, os.getpid(), *([AS_NBVAL] if as_nbval else [])]
         super().__init__([str(word) for word in words], environment)
 
     def on_start(self) -> None:
@@ -272,186 +246,3 @@ class NotebookWorker(Worker):
         if self._message["stopped"]:
             return [*failures, f"{self._cell_name}: it was ended by a signal from outside"]
         return failures
-
-
-# The notebook's process
-
-
-def main() -> None:
-    """Execute the notebook that the command line names, and say how it went.
-
-    The last line has ``failures`` and ``stopped``, or ``refused`` with the reason. The process ends with all that came
-    of it: the notebook's kernel, labs, and what the notebook started besides.
-    """
-    notebook, output = map(Path, sys.argv[1:3])
-    cell_limit_s, memory_mb, parent = map(int, sys.argv[3:6])
-    client = _NbvalClient if sys.argv[6:] == [_AS_NBVAL] else NotebookClient
-    # RLIMIT_DATA and not RLIMIT_AS: a guest's memory is a shared file, and numpy's threads reserve what they never use
-    resource.setrlimit(resource.RLIMIT_DATA, (memory_mb * 10**6, memory_mb * 10**6))
-    end_when_orphaned(parent)
-    messages = os.fdopen(os.dup(1), "w", encoding="ascii")
-    os.dup2(2, 1)  # whatever else is printed here is no message
-
-    def tell(message: dict[str, Any]) -> None:
-        with contextlib.suppress(BrokenPipeError):  # the parent is gone: a signal tells this process so
-            print(json.dumps(message), file=messages, flush=True)
-
-    try:
-        failures, stopped = _execute(notebook, output, cell_limit_s, tell, client)
-        hint = f" (a process may allocate {memory_mb} MB; give more with --memory-mb)"
-        last: dict[str, Any] = {
-            "failures": [line.rstrip(": ") + hint if ": MemoryError" in line else line for line in failures],
-            "stopped": stopped,
-        }
-    except LinklabError as error:
-        last = {"refused": str(error)}
-    except OSError as error:
-        last = {"refused": f"{error.strerror or error}: {error.filename or notebook}"}
-    with dropped():
-        process_tree.end_below(os.getpid(), _LABS_END_S)
-        tell(last)
-
-
-def end_when_orphaned(parent: int) -> None:
-    """End this process `_ORPHAN_LIMIT_S` after its parent's death, should the kernel's signal not do it."""
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(_LOOK_S)
-        time.sleep(_ORPHAN_LIMIT_S)
-        process_tree.end_below(os.getpid(), _LABS_END_S)
-        os._exit(1)
-
-    threading.Thread(target=watch, name="watch", daemon=True).start()
-
-
-def _execute(
-    notebook: Path,
-    output: Path,
-    cell_limit_s: int,
-    tell: Callable[[dict[str, Any]], None],
-    kind: type[NotebookClient],
-) -> tuple[list[str], bool]:
-    """Run every cell, also those after a failing one, and write the executed copy into ``output``.
-
-    Returns a line for each failed cell, and whether the run was interrupted, so that not all cells were run. The
-    copy's metadata say which kernel and tools it was run with, how long that took (``wall_s``), and how much virtual
-    time its labs went through (``virtual_s``). ``tell`` gets the number of the cell begun, how many there are, and the
-    cell's name. A cell that takes longer than ``cell_limit_s`` ends the run, and so does a first Ctrl-C, SIGTERM or
-    SIGHUP; the copy then has what was done until then.
-
-    Raises `LabError` for a file that is not a notebook, for a copy that would replace its notebook, and for one that
-    cannot be written, which is then kept elsewhere.
-    """
-    book = read_book(notebook)
-    copy = copy_path(notebook, output)
-    copy.unlink(missing_ok=True)  # an earlier run's must not be taken for this one's
-    book.metadata["linklab"] = run_facts()
-    total = sum(runs(cell) for cell in book.cells)
-    begun: list[int] = []
-
-    def on_cell_start(cell: nbformat.NotebookNode, cell_index: int) -> None:
-        if runs(cell):
-            begun.append(cell_index)
-            tell({"cell": len(begun), "cells": total, "name": label(book, cell_index)})
-
-    with temporary_folder() as place:
-        spent = place / "virtual"
-        # sockets in a folder of their own: of kernels that start at one time, two may be given the same port; and the
-        # home may be full
-        sockets = {"transport": "ipc", "ip": f"{place}/kernel", "connection_file": f"{place}/kernel.json"}
-        client = kind(
-            book, timeout=cell_limit_s, kernel_name="python3", allow_errors=True, on_cell_start=on_cell_start,
-            config=Config({"KernelManager": sockets}), startup_timeout=_KERNEL_START_LIMIT_S,
-            resources={"metadata": {"path": str(notebook.parent.resolve())}},
-        )  # fmt: skip
-        environment = os.environ | {record.TALLY_VARIABLE: str(spent)}
-        if not os.path.isfile(os.path.expanduser(_IPYTHON_FILE)):
-            environment = {"IPYTHONDIR": str(place)} | environment
-        execution = _Execution(client, environment)
-        ended = None
-        began_s = time.monotonic()
-        with calling_once(execution.cancel):
-            try:
-                execution.run()
-            except CellTimeoutError:
-                ended = f"was not done after {cell_limit_s} s and was ended; give more with --cell-limit-s"
-            except DeadKernelError:
-                ended = "ended the notebook's kernel"
-            except RuntimeError as error:  # nbclient's, of a kernel that did not start
-                ended = f"has no kernel ({error}): linklab doctor tells what is missing"
-            finally:
-                book.metadata["linklab"] |= {
-                    "wall_s": round(time.monotonic() - began_s, 3),
-                    "virtual_s": round(record.tallied_s(spent), 3),
-                }
-                write_or_keep(copy, _text(book))
-    failures = _failures(book)
-    if ended is not None:
-        last = label(book, begun[-1]) if begun else "the notebook"
-        # the cell that was ended has an interrupt among its outputs, which was ours
-        failures = [failure for failure in failures if not failure.startswith(last)] + [f"{last} {ended}"]
-    return failures, execution.cancelled
-
-
-class _NbvalClient(NotebookClient):
-    """Executes as nbval does: no history of cells, streams in one piece, and outputs as they were shown first."""
-
-    coalesce_streams = True
-
-    async def async_execute_cell(self, *arguments: Any, **more: Any) -> nbformat.NotebookNode:
-        """Execute a cell, which the kernel does not note in its history."""
-        return await super().async_execute_cell(*arguments, **{**more, "store_history": False})
-
-    def _update_display_id(self, display_id: str, msg: dict[str, Any]) -> None:
-        """Leave outputs as they are."""
-
-
-class _Execution:
-    """A notebook's run, in a thread of its own.
-
-    nbclient takes SIGINT and SIGTERM for itself in the main thread, and an interrupted run would look like one
-    whose kernel died by itself.
-    """
-
-    def __init__(self, client: NotebookClient, environment: dict[str, str]) -> None:
-        self.cancelled = False
-        self._client = client
-        self._loop = asyncio.new_event_loop()
-        # What a kernel says outside its cells is about itself.
-        quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        self._task: asyncio.Task[Any] = self._loop.create_task(client.async_execute(env=environment, **quiet))
-        self._failure: BaseException | None = None
-
-    def run(self) -> None:
-        """Run to the end, or until `cancel`. Raises what nbclient raises."""
-        thread = threading.Thread(target=self._work, name="notebook")
-        thread.start()
-        thread.join()
-        self._loop.close()
-        # cancelled, nbclient says this or that
-        if self._failure is not None and not self.cancelled:
-            raise self._failure
-
-    def cancel(self) -> None:
-        """End the notebook's kernel, and with it the run."""
-        self.cancelled = True
-        self._client.shutdown_kernel = "immediate"
-        with contextlib.suppress(RuntimeError):  # the loop has ended by itself
-            self._loop.call_soon_threadsafe(self._task.cancel)
-
-    def _work(self) -> None:
-        asyncio.set_event_loop(self._loop)
-        try:
-            self._loop.run_until_complete(self._task)
-        except BaseException as error:
-            self._failure = error
-        finally:
-            left = asyncio.all_tasks(self._loop)
-            for other in left:
-                other.cancel()
-            self._loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
-
-
-if __name__ == "__main__":
-    main()
