@@ -3,7 +3,8 @@
 Each round is a program of its own, which starts a lab and measures. At a random moment one of its processes is killed,
 or all are stopped for a while, or the program gets Ctrl-C. After each round nothing may be left: no process, no file
 in the folders for temporary files, the lab's and the cache, no mount, no network interface. Who was not killed has the
-digits of the first round. ``--seed`` repeats the choices; the moments are parts of how long the first round took.
+digits of the first round. Nothing else of Linklab may run meanwhile. ``--seed`` repeats the choices; the moments are
+parts of how long the first round took.
 """
 
 from __future__ import annotations
@@ -172,6 +173,7 @@ def main() -> int:
     parser.add_argument("--kind", choices=("guest", "qemu"), default="guest", help="the kind of lab")
     arguments = parser.parse_args()
     process_tree.become_head(os.getppid())
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore Ctrl-C, rounds too
     room = Path(tempfile.mkdtemp(prefix="linklab-soak-"))
     soak = Soak(arguments.kind, arguments.seed, room)
     free_mb = psutil.disk_usage(str(room)).free / 1e6, options.free_memory_mb()
