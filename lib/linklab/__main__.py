@@ -7,9 +7,8 @@ import sys
 
 try:
     import io
-    import signal
 
-    from linklab.signals import INTERRUPTED, drop, leave
+    from linklab.signals import INTERRUPTED, drop, leave_on_ctrl_c
 except KeyboardInterrupt:  # Python itself has just started
     os.write(2, b"linklab: interrupted\n")
     os._exit(130)
@@ -21,8 +20,7 @@ def main() -> int:
     Ctrl-C ends a command at any moment with one line and its own status: while modules are loaded, while it works
     (`linklab.cli.answered`), and while Python ends.
     """
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # a shell's background programs ignore it
-        signal.signal(signal.SIGINT, leave)
+    leave_on_ctrl_c()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # names of files, in a locale that cannot write them
     from linklab import cli

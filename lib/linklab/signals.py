@@ -32,6 +32,12 @@ def leave(number: int, frame: FrameType | None) -> NoReturn:
     os._exit(INTERRUPTED)
 
 
+def leave_on_ctrl_c() -> None:
+    """Have Ctrl-C end this process at once (`leave`), unless it is ignored, as in a shell's background programs."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, leave)
+
+
 def raise_interrupts() -> None:
     """Have Ctrl-C raise KeyboardInterrupt from here on, where it was `leave`: what is begun is to be cleaned up."""
     if signal.getsignal(signal.SIGINT) is leave:

@@ -32,7 +32,7 @@ runpy.run_module("linklab", run_name="__main__")
 
 
 @pytest.mark.parametrize(
-    "module", ["linklab.signals", "linklab.cli", "rich.console", "linklab.headless.cli", "nbformat", "nbclient"]
+    "module", ["linklab.signals", "linklab.cli", "rich.console", "linklab.headless.cli", "nbformat"]
 )
 def test_ctrl_c_while_a_command_loads_is_one_line(module: str, tmp_path: Path) -> None:
     words = [sys.executable, "-c", _INTERRUPTED_AT_IMPORT, "run", module]

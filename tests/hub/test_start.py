@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -51,3 +53,20 @@ def test_without_a_release_a_student_gets_what_linklab_carries_and_begins_there_
     del os.environ["JUPYTERHUB_DEFAULT_URL"]
     start.prepare_folder()
     assert "JUPYTERHUB_DEFAULT_URL" not in os.environ
+
+
+def test_a_server_that_the_hub_ends_while_it_loads_says_one_line(tmp_path: Path) -> None:
+    """JupyterHub ends servers by SIGINT."""
+    code = (
+        "import os, runpy, signal, sys\n"
+        "class Finder:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name in ('nbformat', 'linklab.carried_labs'):\n"
+        "            os.kill(os.getpid(), signal.SIGINT)\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "sys.meta_path.insert(0, Finder())\n"
+        "runpy.run_module('linklab.hub.start', run_name='__main__')\n"
+    )
+    environment = os.environ | {"HOME": str(tmp_path), start.LABS_VARIABLE: str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (130, "linklab: interrupted\n")

@@ -12,6 +12,7 @@ import pytest
 
 import linklab
 from linklab.errors import LabError
+from linklab.runtime.image import tree
 from linklab.runtime.image.find import Image, ImageManifest
 from linklab.runtime.qemu import root, snapshot
 from linklab.runtime.qemu.machine import Qemu
@@ -76,7 +77,9 @@ def test_a_snapshot_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     made: list[snapshot.Snapshot] = []
 
     def make(image: Image, wanted: snapshot.Snapshot) -> None:
-        wanted.folder.mkdir(parents=True)
+        draft = wanted.folder.with_name("draft")
+        draft.mkdir(parents=True)
+        tree.move_into_place(draft, wanted.folder)
         made.append(wanted)
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))

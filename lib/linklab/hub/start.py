@@ -12,18 +12,20 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from linklab import carried_labs
-from linklab.classroom.release import MANIFEST
 from linklab.errors import LinklabError
 from linklab.files import home, temporary_folder
-from linklab.jupyter import FIRST_NOTEBOOK
+from linklab.signals import leave_on_ctrl_c
 
 LABS_VARIABLE: Final = "LINKLAB_RELEASED_LABS"
 _FOLDER_VARIABLE: Final = "JUPYTERHUB_ROOT_DIR"
 
 
 def main() -> None:
-    """Copy new labs, then become the student's server. Ends with one line where the labs cannot be copied."""
+    """Copy new labs, then become the student's server. Ends with one line where the labs cannot be copied.
+
+    JupyterHub ends a server by SIGINT, perhaps while it loads; once it serves it has a handler of its own.
+    """
+    leave_on_ctrl_c()
     os.umask(0o077)
     try:
         prepare_folder()
@@ -44,6 +46,9 @@ def prepare_folder() -> None:
 
     Raises LinklabError where there are no labs, and what `files_of` and `lay` raise.
     """
+    from linklab import carried_labs  # these load for a second, and SIGINT may come meanwhile
+    from linklab.jupyter import FIRST_NOTEBOOK
+
     released = os.environ.get(LABS_VARIABLE)
     labs = files_of(Path(released)) if released else carried_labs.carried()
     if not labs:
@@ -59,6 +64,8 @@ def files_of(labs: Path) -> dict[str, bytes]:
 
     Raises LinklabError where they cannot be read.
     """
+    from linklab.classroom.release import MANIFEST
+
     try:
         return {path.name: path.read_bytes() for path in sorted(labs.iterdir()) if path.name != MANIFEST}
     except OSError as error:
