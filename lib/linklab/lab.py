@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from linklab import __version__, files, record, schema
 from linklab.errors import LabError, LabTimeout, UnknownNode, quoted
@@ -164,9 +164,14 @@ class Node:
         return program
 
     @schema.checked
-    def wait_listening(self, port: Annotated[int, Range(ge=1, le=65535)], timeout_s: LabSeconds = 10.0) -> None:
-        """Wait until a program on this node listens on a TCP port. Raises `LabTimeout` after `timeout_s`."""
-        self.lab.process.call(lab_api.wait_listening, self.name, port, timeout_s)
+    def wait_listening(
+        self,
+        port: Annotated[int, Range(ge=1, le=65535)],
+        timeout_s: LabSeconds = 10.0,
+        protocol: Literal["tcp", "udp"] = "tcp",
+    ) -> None:
+        """Wait until a program on this node listens on a port of TCP or UDP. Raises `LabTimeout` after `timeout_s`."""
+        self.lab.process.call(lab_api.wait_listening, self.name, port, timeout_s, protocol)
 
     def __repr__(self) -> str:
         return f"<{self.name} of {self.lab!r}>"

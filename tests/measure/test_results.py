@@ -20,6 +20,8 @@ from linklab.measure import (
     CutResult,
     EchoFlow,
     EchoResult,
+    Iperf2Flow,
+    Iperf2Result,
     Origin,
     PageFlow,
     PageResult,
@@ -68,6 +70,7 @@ RESULTS: list[ToolResult] = [
     SocketsResult(SocketsFlow(*ENDS), ORIGIN, (SocketSample("a-b", 0.0, 10, None, 20.0, 0),)),
     QueueResult(QueueFlow(*ENDS), ORIGIN, (QueueSample(0.0, 10, 15140, 0),), "fq_codel 10:", 3),
     PageResult(PageFlow(*ENDS, 1), ORIGIN, (0.0,), (250.0,)),
+    Iperf2Result(Iperf2Flow(*ENDS, 5), ORIGIN, "the line", 6.3, 5.24, 0.0, 0, 4459),
     CutResult(Cut(*ENDS, 2), ORIGIN, 20.0, 22.0, ("h1-eth0", "h2-eth0")),
 ]
 each_result = pytest.mark.parametrize("result", RESULTS, ids=lambda result: type(result).__name__)

@@ -328,15 +328,20 @@ def _in_step(loop: RequestLoop, host: Node) -> bool:
     return node_shell.in_step(host, lambda limit_s: loop.poll([host.stdout.fileno(), host.shell_ended], limit_s))
 
 
-def wait_listening(loop: RequestLoop, name: str, port: int, timeout_s: float) -> None:
-    """Wait until a TCP socket listens on `port` in the node, at most `timeout_s` of the lab's time.
+def wait_listening(loop: RequestLoop, name: str, port: int, timeout_s: float, protocol: str) -> None:
+    """Wait until a socket of the protocol listens on `port` in the node, at most `timeout_s` of the lab's time.
 
     Raises `LabTimeout`.
     """
     host, deadline = node(loop, name), _deadline(timeout_s)
-    while not listens(host.pid, port):
+    while not listens(host.pid, port, protocol):
         if deadline is not None and time.monotonic() >= deadline:
-            raise LabTimeout(f"nothing on {name} listens on port {port} after {timeout_s:g} s: was the server started?")
+            other = "udp" if protocol == "tcp" else "tcp"
+            hint = f"a {other.upper()} server does: say protocol={other!r}"
+            raise LabTimeout(
+                f"nothing on {name} listens on {protocol.upper()} port {port} after {timeout_s:g} s: "
+                + (hint if listens(host.pid, port, other) else "was the server started?")
+            )
         loop.poll((), 0.01)
 
 

@@ -2,11 +2,12 @@
 
 ``run(lab, PingFlow("h1", "h4"))`` carries out one flow, ``run_together(lab, [flow, ...])`` several that start together,
 ``repeated(lab, [flow, ...])`` the same several times. What is measured says the flow: `PingFlow` (ping), `TcpFlow` and
-`UdpFlow` (iperf3), `SimpleperfFlow` (the course's own), `TrainFlow` (single datagrams, and the kernel's time of each
-arrival), `EchoFlow` (round trips of UDP), `ConstantRateFlow` (datagrams at exact instants), `VideoFlow` (a real video),
-`SocketsFlow` (what a node's TCP connections say of themselves), `QueueFlow` (what waits in a queue), `PageFlow` (web
-pages, one after another). A `Cut` among the flows cuts a cable at an instant, and heals it. A tool that is missing, or
-output that cannot be parsed, raises `linklab.errors.MeasurementError`; it is never counted as loss.
+`UdpFlow` (iperf3), `Iperf2Flow` (UDP by iperf 2), `SimpleperfFlow` (the course's own), `TrainFlow` (single datagrams,
+and the kernel's time of each arrival), `EchoFlow` (round trips of UDP), `ConstantRateFlow` (datagrams at exact
+instants), `VideoFlow` (a real video), `SocketsFlow` (what a node's TCP connections say of themselves), `QueueFlow`
+(what waits in a queue), `PageFlow` (web pages, one after another). A `Cut` among the flows cuts a cable at an instant,
+and heals it. A tool that is missing, or output that cannot be parsed, raises `linklab.errors.MeasurementError`; it is
+never counted as loss.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from linklab.measure.runner import run, run_together
 from linklab.measure.tools.constant_rate import ConstantRateFlow, ConstantRateResult
 from linklab.measure.tools.cut import Cut, CutResult
 from linklab.measure.tools.echo import EchoFlow, EchoResult
+from linklab.measure.tools.iperf2 import Iperf2Flow, Iperf2Result
 from linklab.measure.tools.iperf3 import TcpFlow, TcpResult, UdpFlow, UdpResult
 from linklab.measure.tools.packet_train import TrainFlow, TrainResult
 from linklab.measure.tools.pages import PageFlow, PageResult
@@ -53,6 +55,8 @@ __all__ = [
     "EchoResult",
     "Flow",
     "FlowOf",
+    "Iperf2Flow",
+    "Iperf2Result",
     "MeasurementStopped",
     "Origin",
     "PageFlow",

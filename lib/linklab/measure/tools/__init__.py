@@ -14,6 +14,7 @@ from linklab.measure.tool import Tool
 from linklab.measure.tools.constant_rate import CONSTANT_RATE
 from linklab.measure.tools.cut import CUTS
 from linklab.measure.tools.echo import ECHO
+from linklab.measure.tools.iperf2 import IPERF2
 from linklab.measure.tools.iperf3 import TCP, UDP
 from linklab.measure.tools.packet_train import PACKET_TRAIN
 from linklab.measure.tools.pages import PAGES
@@ -27,6 +28,7 @@ TOOLS: Final[tuple[Tool[Any, Any], ...]] = (
     PING,
     TCP,
     UDP,
+    IPERF2,
     SIMPLEPERF,
     PACKET_TRAIN,
     ECHO,

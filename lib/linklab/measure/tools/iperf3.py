@@ -10,7 +10,7 @@ import contextlib
 import shlex
 from dataclasses import dataclass
 from math import fsum
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
 
 from linklab.errors import LabError, MeasurementError
 from linklab.measure.flows import FlowOf, PayloadBytes, WholeSeconds
@@ -134,7 +134,7 @@ class _Iperf3(Tool[FlowT, ResultT]):
 
     def listens(self, lab: Lab, job: Job[FlowT], said: str, patience_s: float) -> bool:
         """Return whether the server listens at its port."""
-        return listens_at(lab, job.flow.destination, job.port, patience_s)
+        return listens_at(lab, job, patience_s)
 
     def no_server(self, job: Job[FlowT], said: str, status: int | None) -> MeasurementError:
         """Return the error for a server that does not listen."""
@@ -248,10 +248,10 @@ TCP: Final = Tcp()
 UDP: Final = Udp()
 
 
-def listens_at(lab: Lab, node: str, port: int, patience_s: float) -> bool:
-    """Return whether a program listens at a TCP port of a node, within so much of the lab's time."""
+def listens_at(lab: Lab, job: Job[Any], patience_s: float, protocol: Literal["tcp", "udp"] = "tcp") -> bool:
+    """Return whether a program listens at the job's port of its destination, within so much of the lab's time."""
     with contextlib.suppress(LabError):
-        lab[node].wait_listening(port, patience_s)
+        lab[job.flow.destination].wait_listening(job.port, patience_s, protocol)
         return True
     return False
 

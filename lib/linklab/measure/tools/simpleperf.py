@@ -115,7 +115,7 @@ class Simpleperf(Tool[SimpleperfFlow, SimpleperfResult]):
 
     def listens(self, lab: Lab, job: Job[SimpleperfFlow], said: str, patience_s: float) -> bool:
         """Return whether the server listens at its port."""
-        return listens_at(lab, job.flow.destination, job.port, patience_s)
+        return listens_at(lab, job, patience_s)
 
     def client(self, job: Job[SimpleperfFlow]) -> str:
         """Return the client's command."""
