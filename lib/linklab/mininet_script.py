@@ -58,13 +58,15 @@ def _script(name: str) -> Path | None:
 
 
 def _command(words: list[str], script: Path | None) -> list[str]:
-    """Return the command that starts a script in the lab: the lab's Python, or what its first line names."""
+    """Return the command that starts a script in the lab: the lab's Python, its shell, or what the first line names."""
     if script is None:
         return ["python3", "/usr/bin/mn", *words[1:]]
     with script.open("rb") as file:
         first = file.readline(200)
     if first.startswith(b"#!") and b"python" not in first:
         return [*first[2:].decode(errors="replace").split(), *words]
+    if script.suffix == ".sh":
+        return ["sh", *words]
     _check_python(script)
     return ["python3", *words]
 

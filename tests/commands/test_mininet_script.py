@@ -209,6 +209,16 @@ def test_a_shell_script_runs_too_and_its_pythons_find_ours(virtual: Kind, tmp_pa
     assert done.returncode == 4
 
 
+def test_a_shell_script_needs_no_first_line_and_may_start_a_controller_before_any_switch(
+    virtual: Kind, tmp_path: Path
+) -> None:
+    (tmp_path / "both.sh").write_text(
+        "ovs-testcontroller ptcp:6653 > c.log 2>&1 &\n"
+        "mn --topo single,2 --mac --switch ovsk --controller remote --test pingall\n"
+    )
+    assert "0% dropped" in mininet(tmp_path, "both.sh").stderr
+
+
 def test_a_script_that_says_nothing_gets_open_vswitch_and_its_controller(virtual: Kind, tmp_path: Path) -> None:
     text = (
         "os.system('ovs-vsctl show')\n"

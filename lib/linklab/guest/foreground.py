@@ -27,6 +27,8 @@ sign to the next: each interval is a tenth longer than the one before.
 """
 _LAST_WORDS_S = 2.0
 _PLACE = Path("/run/linklab")
+_OPEN_VSWITCH = Path("/run/openvswitch")
+"""Where each of Open vSwitch's programs has a socket, a controller that starts before any switch too."""
 _LIBRARY = Path(__file__).parents[2]
 _PROGRAMS = {
     "ovs-vsctl": """\
@@ -78,6 +80,7 @@ class Foreground:
     def __init__(self, words: list[str], folder: str, together: bool, seed: int) -> None:
         """Start the program in `folder`. `together`: output and errors go the same way, and keep their order."""
         _write_programs(_PLACE / "bin")
+        _OPEN_VSWITCH.mkdir(parents=True, exist_ok=True)
         (_PLACE / "sitecustomize.py").write_text(_STARTUP.format(library=str(_LIBRARY)))
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(str(_PLACE / "lines"))
