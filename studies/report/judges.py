@@ -82,11 +82,15 @@ def _udp(metric: str, cases: Iterable[tuple[str, str]], tables: Tables) -> dict[
     }
 
 
-def _off_printed_loss(tables: Tables) -> list[Numbers]:
-    printed = {(it["name"], it["asked"]): it["percent"] for it in PUBLISHED["losses"]}
-    found = _udp("loss_percent", printed, tables)
+def _off_printed(metric: str, printed: Mapping[tuple[str, str], float], tables: Tables) -> list[Numbers]:
+    """Return how far a metric of test case 1 is from what the report prints, by path and what was asked."""
+    found = _udp(metric, printed, tables)
     theirs = dict(zip(found, printed.values(), strict=True))
-    return numbered(found, lambda name, percent: abs(percent - theirs[name]))
+    return numbered(found, lambda name, value: abs(value - theirs[name]))
+
+
+def _prints(quantity: str) -> dict[tuple[str, str], float]:
+    return {(it["name"], it["asked"]): it["value"] for it in PUBLISHED.rows("prints", quantity=quantity)}
 
 
 def _of_each(metric: str, names: Iterable[str], number: Callable[[str, float], float], tables: Tables) -> list[Numbers]:
@@ -140,9 +144,13 @@ _ASKED_OF: Final[Mapping[str, Quantity]] = {
     "UDP packets lost below the path's rate": lambda tables: numbered(
         _udp("lost_packets", [("h1-h4", asked) for asked in ("20M", "25M", "27M")], tables)
     ),
-    "UDP loss off the printed one (points)": _off_printed_loss,
-    "sent beyond 25 Mbit/s (Mbit/s)": lambda tables: numbered(
-        _udp("sent_mbps", [("h1-h4", "25M")], tables), lambda _, mbps: mbps - 25
+    "UDP loss off the printed one (points)": partial(
+        _off_printed, "loss_percent", {(it["name"], it["asked"]): it["percent"] for it in PUBLISHED["losses"]}
+    ),
+    "UDP bandwidth off the printed one (Mbit/s)": partial(_off_printed, "throughput_mbps", _prints("throughput_mbps")),
+    "UDP transfer off the printed one (MBytes)": partial(_off_printed, "transfer_mib", _prints("transfer_mib")),
+    "bandwidth beyond 25 Mbit/s (Mbit/s)": lambda tables: numbered(
+        _udp("throughput_mbps", [("h1-h4", "25M")], tables), lambda _, mbps: mbps - 25
     ),
     "RTT of links beyond the delays (%)": partial(
         _of_each, "rtt_mean_ms", LINKS, lambda name, ms: 100 * (ms / floor_ms(name) - 1)

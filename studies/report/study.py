@@ -1,6 +1,6 @@
 """The course report's five test cases as studies, on the course network, with the tools that the report used.
 
-Test case 1 is `REPORT_UDP` (iperf's datagrams at a chosen rate), cases 2 and 3 are `REPORT_ALONE` (25 pings, then
+Test case 1 is `REPORT_UDP` (iperf 2's datagrams at a chosen rate), cases 2 and 3 are `REPORT_ALONE` (25 pings, then
 simpleperf for 25 s, of each link and path), cases 4 and 5 are `REPORT_SHARED` (several pairs at once, each pinging and
 sending). How TCP flows share a queue depends on when they start: each repeat has another seed, and the pairs start 2 ms
 apart, in an order that changes from repeat to repeat.
@@ -21,23 +21,19 @@ from linklab.errors import MeasurementError
 from linklab.lab import Lab
 from linklab.measure import (
     Flow,
+    Iperf2Flow,
     PingFlow,
     PingResult,
     SimpleperfFlow,
     SimpleperfResult,
     TcpFlow,
     TcpResult,
-    UdpFlow,
     run,
     run_together,
 )
 from linklab.network import COURSE, Network, bottleneck, path
 from linklab.study.declare import Measured, Metric, Point, Study
 
-IPERF2_MEGA: Final = 1.048576
-"""iperf 2 reads the M of ``-b 25M`` as 1024 * 1024, and prints rates in 10^6 bit/s (its source, `byte_atoi`)."""
-IPERF2_PAYLOAD_BYTES: Final = 1470
-"""Payload of each of iperf 2's datagrams, unless ``-l`` sets another."""
 OFFSET_S: Final = 0.002
 """The delay from one pair's start to the next: a fifth of the kernel's tick."""
 BY_HAND_S: Final = 0.5
@@ -84,12 +80,12 @@ def ends(network: Network, between: str) -> tuple[str, str, str]:
     return pair["source"], pair["destination"], network.address_of(pair["destination"])
 
 
-def asked_mbps(asked: str) -> float:
-    """Return the rate that iperf 2 sends for ``-b 25M``, in 10^6 bit/s of payload. Raises MeasurementError."""
+def asked_mibps(asked: str) -> float:
+    """Return the number of ``25M``, as for iperf 2's ``-b``. Raises MeasurementError."""
     whole = re.fullmatch(r"(\d+(?:\.\d+)?)M", asked)
     if whole is None or float(whole[1]) == 0:
         raise MeasurementError(f"asked is {asked!r}: write a rate as for iperf's -b, as in 25M")
-    return float(whole[1]) * IPERF2_MEGA
+    return float(whole[1])
 
 
 def ping_flow(network: Network, between: str, count: int) -> PingFlow:
@@ -150,16 +146,13 @@ def explain(lab: Lab, point: Point) -> None:
 
 
 def measure_udp(lab: Lab, point: Point) -> list[Measured]:
-    """Send datagrams at the rate asked for."""
+    """Send datagrams at the rate asked for, by iperf 2: what it prints, to the digit."""
     source, destination, address = ends(_network(lab), point.text("between"))
-    rate_mbps, duration_s = asked_mbps(point.text("asked")), point.whole("duration_s")
-    result = run(
-        lab,
-        UdpFlow(source, destination, rate_mbps, duration_s, payload_bytes=IPERF2_PAYLOAD_BYTES, address=address),
-    )
+    asked, duration_s = asked_mibps(point.text("asked")), point.whole("duration_s")
+    result = run(lab, Iperf2Flow(source, destination, asked, duration_s, address=address))
     return [
-        Measured("sent_mbps", result.sent_mbps),
         Measured("throughput_mbps", result.throughput_mbps),
+        Measured("transfer_mib", result.transfer_mib),
         Measured("loss_percent", result.loss_percent),
         Measured("lost_packets", result.lost_packets),
     ]
@@ -227,7 +220,7 @@ def _up_to_the_bottleneck(point: Point) -> bool:
     """More than the path's rate, as iperf counts it, was not tried."""
     source, _, destination = point.text("between").partition("-")
     rate_mbps = bottleneck(path(COURSE, source, destination)).rate_mbps or 0
-    return asked_mbps(point.text("asked")) <= rate_mbps * IPERF2_MEGA
+    return asked_mibps(point.text("asked")) <= rate_mbps
 
 
 def _explained(point: Point) -> bool:
@@ -252,8 +245,8 @@ REPORT_UDP: Final = Study(
     belongs=_up_to_the_bottleneck,
     measurement=measure_udp,
     metrics=(
-        Metric("sent_mbps", "Mbit/s", "payload that was sent"),
-        Metric("throughput_mbps", "Mbit/s", "payload that arrived"),
+        Metric("throughput_mbps", "Mbit/s", "payload that arrived, as iperf 2 prints it"),
+        Metric("transfer_mib", "MiB", "payload that arrived, which iperf 2 calls MBytes"),
         Metric("loss_percent", "%", "share of the datagrams that did not arrive"),
         Metric("lost_packets", "1", "datagrams that did not arrive"),
     ),

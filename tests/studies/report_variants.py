@@ -60,7 +60,7 @@ VARIANTS: Final[Mapping[str, Study]] = {
         between=("h1-h4", "h1-h9"),
         asked=("20M", "30M"),
     ),
-    "udp-slower-l2": _short(REPORT_UDP, course(L2={"rate_mbps": 28}), between=("h1-h4",), asked=("20M", "25M", "27M")),
+    "udp-slower-l2": _short(REPORT_UDP, course(L2={"rate_mbps": 28}), asked=("16M", "20M", "25M", "27M")),
     "alone-misconfigured": _short(
         REPORT_ALONE, course(L1={"queue_packets": 36}, L2={"delay_ms": 25}, h1_s1={"delay_ms": 5})
     ),

@@ -93,6 +93,8 @@ OUTCOMES: Mapping[str, tuple[Configuration, Configuration]] = {
     "video-delay-range": (film((0.01, "delay_ms_minimum"), (10, "delay_ms_maximum")), film()),
     "video-jitter-real": (film((1e5, "jitter_ms_mean"), (1e5, "jitter_ms_maximum")), film((0.01, "jitter_ms_maximum"))),
     "video-jitter-low": (film((0.01, "jitter_ms_maximum")), film((1e5, "jitter_ms_maximum"))),
+    "report-udp-table": (course, variant("udp-slower-l2")),
+    "report-udp-transfers": (course, variant("udp-slower-l2")),
     "report-udp-lossless": (course, variant("udp-slower-l2")),
     "report-udp-full-rate": (course, variant("udp-faster-links")),
     "report-link-throughput": (course, variant("alone-misconfigured")),

@@ -20,7 +20,7 @@ from studies.report.study import (
     REPORT_UDP,
     SHARED,
     STUDIES,
-    asked_mbps,
+    asked_mibps,
     ends,
     pairs_of,
     shared_flows,
@@ -120,15 +120,11 @@ def test_a_link_is_meant_by_its_far_end_s_address() -> None:
     assert isinstance(transfer_flow(COURSE, "L1", "simpleperf", 25), SimpleperfFlow)
 
 
-def test_iperf_s_mega_is_binary() -> None:
-    assert asked_mbps("25M") == pytest.approx(26.2144)
-
-
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        (lambda: asked_mbps("25"), "write a rate as for iperf's -b"),
-        (lambda: asked_mbps("0M"), "write a rate as for iperf's -b"),
+        (lambda: asked_mibps("25"), "write a rate as for iperf's -b"),
+        (lambda: asked_mibps("0M"), "write a rate as for iperf's -b"),
         (lambda: ends(COURSE, "L9"), "is no link and no pair of hosts"),
         (lambda: pairs_of("h1-h4+h1-h4"), "once each"),
         (lambda: transfer_flow(COURSE, "L1", "netperf", 25), "choose simpleperf or iperf3"),
