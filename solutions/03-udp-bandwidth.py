@@ -218,6 +218,10 @@ lab03.check_hidden(too_many).require()
 # **Your turn:** choose one `share` for all three paths. On each path you then send at this share of the rate that
 # arrived at 110 %. No packet may be lost, and you should use at least 97 % of what the path carries. The cell starts
 # with a share of 1: is this a good choice?
+#
+# The last lines repeat the course report's own test (Lab 02) with its own tool, iperf *version 2*. The report did not
+# look for the most that a path carries: its numbers are the rates that it asked for. iperf 2 reads the M of `-b 25M` as
+# 1,048,576 bit/s, so `25M` is 26.2 Mbit/s, and `16M` is 16.8. iperf3 reads M as a million.
 
 # %% answer="chosen"
 ### BEGIN SOLUTION
@@ -229,6 +233,11 @@ at_chosen = {}
 for name, result in overload.items():
     arrived_mbps = result.sent_mbps * (1 - result.loss_percent / 100)
     at_chosen[name] = sent_at(name, share * arrived_mbps)
+for name, asked in {"h1-h4": 25, "h1-h9": 16, "h7-h9": 16}.items():
+    flow = measure.Iperf2Flow(*name.split("-"), asked_mibps=asked)
+    printed = measure.run(lab, flow)
+    print(f"{name}: iperf -u -b {asked}M prints {printed.throughput_mbps} Mbit/s", end=", ")
+    print(f"{printed.lost_packets} lost; the report has {lab03.in_report(name)}")
 
 # %% check="chosen" points=1
 lab03.check_chosen(at_chosen).require()

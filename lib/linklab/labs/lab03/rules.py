@@ -8,7 +8,6 @@ before it, and each interval says what it rests on.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -29,7 +28,7 @@ from linklab.network import NetworkState, bottleneck, path, payload_rate_mbps
 from linklab.published import publication
 from linklab.units import BITS_PER_BYTE
 
-__all__ = ["increase", "path", "payload_rate_mbps"]
+__all__ = ["in_report", "increase", "path", "payload_rate_mbps"]
 
 PAIRS: Final[Mapping[str, tuple[str, str]]] = {"h1-h4": ("h1", "h4"), "h1-h9": ("h1", "h9"), "h7-h9": ("h7", "h9")}
 """The paths of this lab, and the hosts at their ends."""
@@ -206,33 +205,15 @@ _ENOUGH: Final = 0.97
 def check_chosen(results: object) -> Result:
     """Judge the rates that the student chose: nothing lost, and at least 97 % of what each path carries.
 
-    ``results`` are those of `linklab.measure.run` at these rates, by the names in `PAIRS`. Where all are right, the
-    course report's rates stand next to them.
+    ``results`` are those of `linklab.measure.run` at these rates, by the names in `PAIRS`.
     """
-    result = asked_each("Lab 03, the rates you chose", results, PAIRS, _chosen, _RESULTS)
-    if not result.passed:
-        return result
-    *others, last = result.checks
-    chosen = {name: it.flow.rate_mbps for name, it in results_of(results, UdpResult).items()}
-    return replace(result, checks=(*others, replace(last, explanation=_beside_report(chosen))))
+    return asked_each("Lab 03, the rates you chose", results, PAIRS, _chosen, _RESULTS)
 
 
-def _beside_report(chosen_mbps: Mapping[str, float]) -> str:
-    """Compare rates without loss, by path, with those of the course report's test case 1; in Markdown."""
-    rows = [
-        f"- {row['name']}: you {chosen_mbps[row['name']]:.2f} Mbit/s, the report {row['value']:g}"
-        for row in publication("report").rows("numbers", case=1)
-    ]
-    where = " It measured the plain course network, not yours." if is_variant() else ""
-    head = f"Test case 1 of the course report (Lab 02) sent UDP over the same paths.{where}"
-    return "\n".join([head, "", *rows, "", _WHY_LESS])
-
-
-_WHY_LESS: Final = (
-    "Neither you nor the report lost a packet. But the report did not look for the most that a path carries: its "
-    "numbers are the rates that it asked iperf for. iperf 2 reads the M of `-b 25M` as 1,048,576 bit/s, so `25M` is "
-    "26.2 Mbit/s, and `16M` is 16.8. iperf3 reads M as a million."
-)
+def in_report(name: str) -> str:
+    """Return what the course report's table has for a path, in test case 1."""
+    network = ", of the plain course network" if is_variant() else ""
+    return f"{publication('report').row('numbers', case=1, name=name)['value']:g} Mbit/s{network}"
 
 
 def _chosen(name: str, given: object) -> Check:
