@@ -19,7 +19,7 @@ import linklab
 from linklab.guest import lab_api
 from linklab.guest.boot import DATE_S
 from linklab.guest.request_loop import BEAT_NS
-from linklab.measure import PingFlow, TcpFlow, run
+from linklab.measure import PingFlow, QueueFlow, TcpFlow, run
 from linklab.network import COURSE, TWO_HOSTS
 from linklab.network.catalogue import mtu_direct
 from linklab.runtime.backends import Kind
@@ -125,7 +125,9 @@ def test_what_was_asked_and_run_before_moves_no_digit_of_a_run_and_repeating_it_
             prepare(lab)
             runs = [run(lab, TcpFlow("h1", "h4", TCP_S)) for _ in range(2)]
             pings = run(lab, PingFlow("h7", "h9", 3))
-        return [*((each.received_bytes, each.samples, each.retransmitted_segments) for each in runs), pings.rtt_ms]
+            sampled_s = [each.at_s for each in run(lab, QueueFlow("r1", "h4", 1)).samples]
+        counted = ((each.received_bytes, each.samples, each.retransmitted_segments) for each in runs)
+        return [*counted, pings.rtt_ms, sampled_s]
 
     def work(lab: linklab.Lab) -> None:
         lab.write_file("/tmp/some", "text")

@@ -33,4 +33,5 @@ def parsed(
 
 def sampled(*outputs: str) -> str:
     """What the program prints that takes samples: these outputs, a tenth of a second apart."""
-    return json.dumps({"samples": [{"at_s": 100 + at / 10, "output": output} for at, output in enumerate(outputs)]})
+    taken = [{"at_ns": (1000 + at) * 10**8, "output": output} for at, output in enumerate(outputs)]
+    return json.dumps({"samples": taken})

@@ -28,7 +28,7 @@ def test_it_prints_one_document_of_what_came_at_each_instant(tmp_path: Path) -> 
     status, (line,) = printed(tmp_path / "gate", "sh", "-c", "echo $LC_ALL; echo two")
     found = json.loads(line)["samples"]
     assert (status, [each["output"] for each in found]) == (0, ["C\ntwo\n"] * 3)
-    times = [each["at_s"] for each in found]
+    times = [each["at_ns"] for each in found]
     assert times == sorted(set(times))
 
 

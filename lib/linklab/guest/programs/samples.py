@@ -19,12 +19,12 @@ def sample(gate: str, later_ns: int, count: int, interval_ns: int, command: list
     samples: list[dict[str, object]] = []
     with contextlib.suppress(KeyboardInterrupt):  # whole samples count
         begin_ns = start_at(gate, later_ns)
-        for at_s, output in _taken(begin_ns, count, interval_ns, command):
-            samples.append({"at_s": at_s, "output": output})
+        for at_ns, output in _taken(begin_ns, count, interval_ns, command):
+            samples.append({"at_ns": at_ns, "output": output})
     print(json.dumps({"samples": samples}))
 
 
-def _taken(begin_ns: int, count: int, interval_ns: int, command: list[str]) -> Iterator[tuple[float, str]]:
+def _taken(begin_ns: int, count: int, interval_ns: int, command: list[str]) -> Iterator[tuple[int, str]]:
     """Yield when each sample was taken, and what the command printed."""
     sleep_until, environment, kept = sleeper(), os.environ | {"LC_ALL": "C"}, os.memfd_create("output")
     for number in range(count):
@@ -37,7 +37,7 @@ def _taken(begin_ns: int, count: int, interval_ns: int, command: list[str]) -> I
             raise SystemExit(output.strip() or f"{command[0]} failed")
         os.ftruncate(kept, 0)
         os.lseek(kept, 0, os.SEEK_SET)
-        yield at_ns / 1e9, output
+        yield at_ns, output
 
 
 if __name__ == "__main__":
