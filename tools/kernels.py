@@ -25,9 +25,10 @@ from typing import Final
 from packaging.version import Version
 
 from linklab.errors import LabError, LinklabError
+from linklab.runtime.kernel import manifest
 from tools.image import debian
 from tools.image.contents import MERGED, Contents
-from tools.image.kernels import FLAVOURS, FOLDER, PATCHES, USER_MODE, Flavour, manifest, missing_options, patch_text
+from tools.image.kernels import FLAVOURS, FOLDER, PATCHES, USER_MODE, Flavour, missing_options, patch_text
 
 LOCK: Final = Path(__file__).with_suffix(".lock")
 WORK: Final = Path(__file__).parents[1] / "build" / "kernels"

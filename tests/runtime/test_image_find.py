@@ -12,8 +12,9 @@ import tarfile
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import pytest
 
@@ -21,22 +22,15 @@ from linklab.errors import LabError
 from linklab.guest import init
 from linklab.runtime.backends import Kind
 from linklab.runtime.image import find, tree
-from linklab.runtime.kernel import KERNELS
+from linklab.runtime.kernel import manifest
 from linklab.settings import hand_on_image
 from tools.image.pack import pack
 
-MANIFEST: dict[str, Any] = {
-    "version": "7.3.4",
-    "source": {"package": "linux-source-7.3", "version": "7.3.4-1", "sha256": "5"},
-    "compiler": {"package": "gcc-14", "version": "14.2.0"},
-    "licence": "GPL-2.0-only",
-    "kernels": {kernel: {"configuration": "c", "sha256": "s"} for kernel in KERNELS},
-}
 ABOUT = find.ImageManifest(
     key="0123456789abcdef",
     debian="13 (trixie)",
     python="3.13",
-    kernels=MANIFEST,
+    kernels=manifest(),
     packages=(find.Packed("iproute2", "6.15.0-1", "iproute2", "6.15.0-1"),),
     replaced=(),
 )
@@ -101,6 +95,9 @@ def test_an_image_of_another_format_or_version_is_refused(tmp_path: Path) -> Non
     (folder / "root/usr/lib/linklab/init.py").write_text("another\n")
     with pytest.raises(LabError, match="made for another version of Linklab: make one anew"):
         find.read_image(folder)
+    other_kernels = replace(ABOUT, kernels=ABOUT.kernels | {"version": "7.3.3"})
+    with pytest.raises(LabError, match="made for another version of Linklab: make one anew"):
+        find.read_image(made(tmp_path / "other", other_kernels))
     (folder / "image.json").write_text(json.dumps(json.loads(ABOUT.text()) | {"linklab_image": 99}))
     with pytest.raises(LabError, match="format 99"):
         find.read_image(folder)

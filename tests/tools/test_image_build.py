@@ -11,7 +11,7 @@ import pytest
 
 from linklab.errors import LabError
 from linklab.runtime.image import find, tree
-from tests.runtime.test_image_find import MANIFEST
+from linklab.runtime.kernel import manifest
 from tests.tools.test_image_debian import deb
 from tools.image import build, debian
 
@@ -38,7 +38,6 @@ def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv("LINKLAB_IMAGE", raising=False)
     monkeypatch.setenv("LINKLAB_DEBIAN", (tmp_path / "archive").as_uri())
     monkeypatch.setenv("LINKLAB_DEBIAN_SNAPSHOT", (tmp_path / "snapshot").as_uri())
-    monkeypatch.setattr(build, "manifest", lambda: MANIFEST)
     monkeypatch.setattr(build, "kernel_bytes", lambda flavour: f"{flavour.name} 7.3.4".encode())
     monkeypatch.setattr(build, "compile_python", lambda image, names: None)
     monkeypatch.setattr(build, "NEEDED_BYTES", 10**6)
@@ -71,7 +70,7 @@ def test_an_image_is_made_and_found(packages: list[debian.Package]) -> None:
     assert image.kernel.stat().st_mode & 0o777 == 0o755
     assert image.kernel.read_text() == "user-mode Linux 7.3.4"
     assert image.qemu_kernel.read_text() == "Linux for QEMU 7.3.4"
-    assert (image.about.kernels, image.about.python, image.about.replaced) == (MANIFEST, "3.13", ())
+    assert (image.about.kernels, image.about.python, image.about.replaced) == (manifest(), "3.13", ())
     assert [part for _, part in steps] == sorted(part for _, part in steps)
     assert sorted(path.name for path in find.cache_folder().iterdir()) == [image.folder.name, "lock"]
     before = list(tree.contents(image.folder))

@@ -64,7 +64,7 @@ def test_a_wheel_names_all_sources_and_the_same_image_gives_the_same_one(tmp_pat
     with zipfile.ZipFile(paths[0]) as archive:
         (name,) = [name for name in archive.namelist() if name.endswith("METADATA")]
         text = archive.read(name).decode()
-    assert "- iproute2 6.15.0-1: iproute2 6.15.0-1\n- kernels 7.3.4: linux-source-7.3 7.3.4-1\n" in text
+    assert "- iproute2 6.15.0-1: iproute2 6.15.0-1\n- kernels 7.3.4: linux-source-7.3 7.3.4-1~bpo13+1\n" in text
 
 
 # Linklab's own wheel

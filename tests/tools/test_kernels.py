@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from linklab.errors import LabError
+from linklab.runtime.kernel import manifest
 from tools.image import debian, kernels
 from tools.image.kernels import FLAVOURS, USER_MODE
 
@@ -40,7 +41,7 @@ def test_hash_ignores_comments_and_order_and_sees_each_option_change_and_word(mo
 
 def test_the_kernels_are_compiled_from_this_configuration_and_these_patches() -> None:
     """Whoever changes them makes the kernels anew: `python -m tools.kernels write`."""
-    carried = kernels.manifest()["kernels"]
+    carried = manifest()["kernels"]
     assert {name: each["configuration"] for name, each in carried.items()} == {
         flavour.file: flavour.configuration_hash() for flavour in FLAVOURS
     }
@@ -48,7 +49,7 @@ def test_the_kernels_are_compiled_from_this_configuration_and_these_patches() ->
 
 def test_the_kernels_are_compiled_from_the_pinned_source_with_the_pinned_compiler() -> None:
     pinned = {each.name: each for each in debian.pinned(Path("tools/kernels.lock").read_text("utf-8"))}
-    source, compiler = kernels.manifest()["source"], kernels.manifest()["compiler"]
+    source, compiler = manifest()["source"], manifest()["compiler"]
     assert pinned[source["package"]].version == source["version"]
     assert pinned[source["package"]].sha256 == source["sha256"]
     assert pinned[compiler["package"]].version == compiler["version"]

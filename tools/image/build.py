@@ -32,10 +32,10 @@ from linklab.runtime.image.find import (
     find_image,
     finished_images,
 )
-from linklab.runtime.kernel import runs_user_mode_linux
+from linklab.runtime.kernel import manifest, runs_user_mode_linux
 from tools.image import debian, elf, elsewhere
 from tools.image.contents import MERGED, Contents, File
-from tools.image.kernels import FLAVOURS, USER_MODE, kernel_bytes, manifest
+from tools.image.kernels import FLAVOURS, USER_MODE, kernel_bytes
 from tools.image.libraries import list_libraries
 
 Say = Callable[[str], None]

@@ -7,16 +7,15 @@ them anew (`tools.kernels`).
 from __future__ import annotations
 
 import hashlib
-import json
 import lzma
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from linklab.errors import LabError
 from linklab.runtime import kernel
-from linklab.runtime.kernel import QEMU_KERNEL, USER_MODE_KERNEL
+from linklab.runtime.kernel import QEMU_KERNEL, USER_MODE_KERNEL, manifest
 
 FOLDER: Final = Path(kernel.__file__).parent
 _OPTION = re.compile(r"^(CONFIG_\w+)=(\S+)$")
@@ -80,14 +79,6 @@ FLAVOURS = (USER_MODE, QEMU)
 
 PATCHES = tuple(dict.fromkeys(patch for flavour in FLAVOURS for patch in flavour.patches))
 """All changes to a source; each says itself what it is for. No two change one file, so one tree has them all."""
-
-
-def manifest() -> dict[str, Any]:
-    """Return ``kernels.json``: the kernels' version, source, compiler and licence, and of each its configuration's hash
-    and the SHA-256 of its bytes.
-    """
-    found: dict[str, Any] = json.loads(_text("kernels.json"))
-    return found
 
 
 def kernel_bytes(flavour: Flavour) -> bytes:

@@ -37,7 +37,7 @@ from linklab.files import cache_folder as user_cache_folder
 from linklab.files import draft_folder, locked
 from linklab.guest import init, is_sent
 from linklab.runtime.image import tree
-from linklab.runtime.kernel import QEMU_KERNEL, USER_MODE_KERNEL, runs_user_mode_linux
+from linklab.runtime.kernel import QEMU_KERNEL, USER_MODE_KERNEL, manifest, runs_user_mode_linux
 
 FORMAT = 5
 """Goes up when an image is laid out anew, so that an older Linklab refuses it and says so."""
@@ -260,7 +260,8 @@ def read_image(folder: Path) -> Image:
     for path in parts:
         if not path.is_file():
             raise _damaged(folder, str(path.relative_to(folder)))
-    if program in parts and program.read_bytes() != Path(init.__file__).read_bytes():
+    other = program in parts and program.read_bytes() != Path(init.__file__).read_bytes()
+    if other or image.about.kernels != manifest():
         raise LabError(f"the lab image in {folder} was made for another version of Linklab: make one anew ({_HOW})")
     # one that was put together by hand has no list
     if (folder / tree.LIST).is_file() and (name := _sizes_differ(folder)):
