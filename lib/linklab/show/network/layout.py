@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import combinations
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
-from linklab.show.network.scene import (
-    Cable,
-    DrawnInterface,
-    DrawnNode,
-    NetworkScene,
-    connected,
-    end_lines,
-    link_lines,
-)
+from linklab.show.network.scene import Cable, DrawnInterface, DrawnNode, NetworkScene, end_lines, link_lines
 
-_Graph = Mapping[str, Mapping[str, float]]
-"""The neighbours of each node, with the least length of the cable to each, in inches."""
+if TYPE_CHECKING:
+    import networkx
+
 
 Point = tuple[float, float]
 Positions = dict[str, Point]
@@ -228,8 +220,8 @@ _CYCLE_STRETCH: Final = 1.3
 """How many times longer than elsewhere cables on a cycle are: labels inside need room."""
 
 
-def _positions_with_cycles(graph: _Graph, names: Sequence[str]) -> Positions:
-    """Return positions that agree best with the lengths of the cables.
+def _positions_with_cycles(graph: networkx.Graph[str], names: Sequence[str]) -> Positions:
+    """Return positions that agree best with the lengths of the cables (their attribute ``inches``).
 
     Kamada and Kawai's layout (1989). It starts from a circle, so that the same network always gets the same drawing.
     """
@@ -239,15 +231,11 @@ def _positions_with_cycles(graph: _Graph, names: Sequence[str]) -> Positions:
     cycle_pairs = _cycle_pairs(graph)
     stretched = networkx.Graph()
     stretched.add_nodes_from(names)
-    for one, near in graph.items():
-        for two, inches in near.items():
-            stretch = _CYCLE_STRETCH if frozenset((one, two)) in cycle_pairs else 1
-            stretched.add_edge(one, two, inches=inches * stretch)
+    for one, two, inches in graph.edges(data="inches"):
+        stretched.add_edge(one, two, inches=inches * (_CYCLE_STRETCH if frozenset((one, two)) in cycle_pairs else 1))
     lengths = dict(networkx.all_pairs_dijkstra_path_length(stretched, weight="inches"))
     # put subtrees next to their node in the starting circle, or they may end up inside a cycle
-    around = networkx.dfs_preorder_nodes(
-        stretched, names[0], sort_neighbors=lambda it: sorted(it, key=lambda name: len(graph[name]))
-    )
+    around = networkx.dfs_preorder_nodes(stretched, names[0], sort_neighbors=lambda it: sorted(it, key=graph.degree))
     found = networkx.kamada_kawai_layout(stretched, dist=lengths, pos=networkx.circular_layout(list(around)))
     points: Any = numpy.array([found[name] for name in names])
     # networkx scales its drawing to a unit square. Scale it back, by least squares of the relative errors, so that
@@ -260,7 +248,7 @@ def _positions_with_cycles(graph: _Graph, names: Sequence[str]) -> Positions:
     return {name: (float(x), float(y)) for name, (x, y) in zip(names, points, strict=True)}
 
 
-def _levelling(graph: _Graph, names: Sequence[str], points: Any) -> Any:
+def _levelling(graph: networkx.Graph[str], names: Sequence[str], points: Any) -> Any:
     """Return the rotation that puts the first cable on a cycle level, with a reflection if others would be above it."""
     import numpy
 
@@ -291,9 +279,12 @@ _TREE_MARGIN_INCHES: Final = 0.45
 
 
 class BackboneLayout:
-    """Layout of a tree: a backbone on a horizontal line, with subtrees above and below."""
+    """Layout of a tree: a backbone on a horizontal line, with subtrees above and below.
 
-    def __init__(self, scene: NetworkScene, graph: _Graph, backbone: Sequence[str]) -> None:
+    The edge attribute ``inches`` of ``graph`` is the minimum length of an edge.
+    """
+
+    def __init__(self, scene: NetworkScene, graph: networkx.Graph[str], backbone: Sequence[str]) -> None:
         self._graph, self._backbone = graph, backbone
         self._kinds = scene.kinds
         self._order = {node.name: position for position, node in enumerate(scene.nodes)}
@@ -304,7 +295,7 @@ class BackboneLayout:
         right_borders = [-math.inf, -math.inf]  # of what has been placed above and below the backbone
         x = 0.0
         for number, name in enumerate(self._backbone):
-            natural = x + self._graph[self._backbone[number - 1]][name] if number else 0.0
+            natural = x + self._graph.edges[self._backbone[number - 1], name]["inches"] if number else 0.0
             usual = self._sides(name)
             # min() prefers the first option, so the sides are exchanged only if that makes the backbone shorter
             options = [(self._needed(natural, name, sides, right_borders), sides) for sides in (usual, usual[::-1])]
@@ -367,7 +358,7 @@ class BackboneLayout:
         return _TO_SWITCH_STEP_INCHES if self._kinds[name] == "switch" else _TO_NODE_STEP_INCHES
 
     def _is_long(self, one: str, two: str) -> bool:
-        return self._graph[one][two] > _LONG_EDGE_MIN_INCHES
+        return bool(self._graph.edges[one, two]["inches"] > _LONG_EDGE_MIN_INCHES)
 
 
 LINK_INCHES: Final = 2.75
@@ -384,19 +375,23 @@ _ALONE_INCHES: Final = 1.9
 
 def positions(scene: NetworkScene) -> Positions:
     """Return where each node goes, in inches. Parts that are not connected stand below each other."""
-    graph: dict[str, dict[str, float]] = {node.name: {} for node in scene.nodes}
-    for cable in scene.cables:
-        graph[cable.a.node][cable.b.node] = graph[cable.b.node][cable.a.node] = PLAIN_INCHES
+    import networkx
+
+    graph = networkx.Graph()
+    graph.add_nodes_from(node.name for node in scene.nodes)
+    graph.add_edges_from(((cable.a.node, cable.b.node) for cable in scene.cables), inches=PLAIN_INCHES)
     kinds = scene.kinds
     for cable in scene.cables:
-        one, two = cable.a.node, cable.b.node
-        between_inner_nodes = all(kinds[node] != "switch" and len(graph[node]) > 1 for node in (one, two))
+        ends = (cable.a.node, cable.b.node)
+        between_inner_nodes = all(kinds[node] != "switch" and len(graph[node]) > 1 for node in ends)
         if cable.shaped or between_inner_nodes or cable.carriers:  # a tunnel's label names the nodes that carry it
             is_parallel = sum(it.pair == cable.pair for it in scene.cables) > 1
-            graph[one][two] = graph[two][one] = PARALLEL_INCHES if is_parallel else LINK_INCHES
+            graph.edges[ends]["inches"] = PARALLEL_INCHES if is_parallel else LINK_INCHES
     order = {node.name: position for position, node in enumerate(scene.nodes)}
-    joined = [part for part in connected(graph) if len(part) > 1]
-    parts = [_part(scene, {name: near for name, near in graph.items() if name in part}) for part in joined]
+    joined = [part for part in networkx.connected_components(graph) if len(part) > 1]
+    parts = [
+        _part(scene, graph.subgraph(part)) for part in sorted(joined, key=lambda it: min(map(order.__getitem__, it)))
+    ]
     alone = [name for name in order if not graph[name]]
     parts.append({name: (at * _ALONE_INCHES, 0.0) for at, name in enumerate(alone)})
     placed: Positions = {}
@@ -408,17 +403,19 @@ def positions(scene: NetworkScene) -> Positions:
     return placed
 
 
-def _part(scene: NetworkScene, graph: _Graph) -> Positions:
-    if sum(map(len, graph.values())) == 2 * (len(graph) - 1):
+def _part(scene: NetworkScene, graph: networkx.Graph[str]) -> Positions:
+    if graph.number_of_edges() == graph.number_of_nodes() - 1:
         return BackboneLayout(scene, graph, backbone(scene, graph)).positions()
     return _positions_with_cycles(graph, [node.name for node in scene.nodes if node.name in graph])
 
 
-def backbone(scene: NetworkScene, graph: _Graph) -> list[str]:
+def backbone(scene: NetworkScene, graph: networkx.Graph[str]) -> list[str]:
     """Return the longest shortest path between two routers of a tree (its diameter).
 
     If it has no router, the path is between two switches, or else between two hosts.
     """
+    import networkx
+
     kinds = scene.kinds
     order = {node.name: position for position, node in enumerate(scene.nodes)}
     # an "idle" node has several cables and does not forward: drawn as a router that is not set up
@@ -427,44 +424,33 @@ def backbone(scene: NetworkScene, graph: _Graph) -> list[str]:
         if chosen:
             break
     # max() prefers the first path, so that the first router stands on the left.
-    between = (ways[two] for ways in (paths(graph, one) for one in chosen) for two in chosen)
-    return _extended_to_hosts(max(between, key=len), graph, order)
+    paths = (networkx.shortest_path(graph, one, two) for one in chosen for two in chosen)
+    return _extended_to_hosts(max(paths, key=len), graph, order)
 
 
-def _extended_to_hosts(path: list[str], graph: _Graph, order: Mapping[str, int]) -> list[str]:
+def _extended_to_hosts(path: list[str], graph: networkx.Graph[str], order: Mapping[str, int]) -> list[str]:
     """If the network is one short chain such as h1 - r1 - h2, extend the backbone to the hosts at its ends."""
+    import networkx
+
     if len(path) > 3 or any(len(graph[name]) > 2 for name in graph):
         return path
     ends = sorted((name for name in graph if len(graph[name]) == 1), key=order.__getitem__)
-    whole = paths(graph, ends[0])[ends[-1]]
+    whole: list[str] = networkx.shortest_path(graph, ends[0], ends[-1])
     return whole if whole.index(path[0]) <= whole.index(path[-1]) else whole[::-1]
 
 
-def paths(graph: Mapping[str, Iterable[str]], source: str, without: str = "") -> dict[str, list[str]]:
-    """Return a shortest path to each node, not over the cable from ``source`` to the node ``without``."""
-    found = {source: [source]}
-    waiting = deque(found)
-    while waiting:
-        here = waiting.popleft()
-        for there in graph[here]:
-            if there not in found and (here, there) != (source, without):
-                found[there] = [*found[here], there]
-                waiting.append(there)
-    return found
+def _cycle_pairs(graph: networkx.Graph[str]) -> set[frozenset[str]]:
+    """Return the node pairs whose edge is not a bridge: it lies on a cycle."""
+    import networkx
 
-
-def _cycle_pairs(graph: Mapping[str, Iterable[str]]) -> set[frozenset[str]]:
-    """Return the node pairs whose cable lies on a cycle: there is another path from one to the other."""
-    return {frozenset((one, two)) for one, near in graph.items() for two in near if two in paths(graph, one, two)}
+    return {frozenset(pair) for pair in graph.edges} - {frozenset(pair) for pair in networkx.bridges(graph)}
 
 
 def cycles_centre(scene: NetworkScene, positions: Mapping[str, Point]) -> tuple[set[frozenset[str]], Point]:
     """Return the node pairs on cycles, and the centre of their nodes. Labels go outside, where there is more room."""
-    graph: defaultdict[str, set[str]] = defaultdict(set)
-    for cable in scene.cables:
-        graph[cable.a.node].add(cable.b.node)
-        graph[cable.b.node].add(cable.a.node)
-    pairs = _cycle_pairs(graph)
+    import networkx
+
+    pairs = _cycle_pairs(networkx.Graph((cable.a.node, cable.b.node) for cable in scene.cables))
     names = sorted({name for pair in pairs for name in pair})
     points = [positions[name] for name in names] or [(0.0, 0.0)]
     return pairs, (

@@ -30,7 +30,6 @@ from linklab.show.network.layout import (
     TextLine,
     along,
     name_line,
-    paths,
     place,
     positions,
     size_of,
@@ -131,24 +130,25 @@ def _alt_text(scene: NetworkScene, names: Sequence[str], chosen: Sequence[int]) 
 
 def _cables_of(scene: NetworkScene, names: Sequence[str]) -> list[int]:
     """Return the positions of the cables along a path; between two of its nodes there may be switches."""
-    kinds = scene.kinds
-    graph: dict[str, dict[str, int]] = {name: {} for name in kinds}
+    import networkx
+
+    graph = networkx.Graph()
     for position, cable in reversed(list(enumerate(scene.cables))):  # of two cables side by side the first
-        one, two = (end.node for end in cable.ends)
-        graph[one][two] = graph[two][one] = position
+        graph.add_edge(*(end.node for end in cable.ends), position=position)
+    kinds = scene.kinds
     switches = {name for name, kind in kinds.items() if kind == "switch"}
     chosen: list[int] = []
     for name in names:
         if name not in kinds:
             raise NetworkError(f"there is no node {name!r} here: choose one of {', '.join(kinds)}")
     for one, two in pairwise(names):
-        passed = switches | {one, two}
-        path = paths({name: [it for it in graph[name] if it in passed] for name in passed}, one).get(two)
-        if path is None:
+        try:
+            path = networkx.shortest_path(graph.subgraph(switches | {one, two}), one, two)
+        except (networkx.NetworkXNoPath, networkx.NodeNotFound):
             raise NetworkError(
                 f"no cable joins {one} and {two}, so the path cannot be highlighted: name all routers on it"
-            )
-        chosen += [graph[here][there] for here, there in pairwise(path)]
+            ) from None
+        chosen += [graph.edges[pair]["position"] for pair in pairwise(path)]
     return chosen
 
 

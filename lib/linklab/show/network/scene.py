@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from ipaddress import IPv4Interface, IPv4Network
-from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeAlias, runtime_checkable
 
 from linklab.course import course_network
 from linklab.errors import NetworkError
@@ -277,7 +277,6 @@ def _named(cables: list[Cable], plan: Topology | None) -> list[Cable]:
     return named
 
 
-_Vertex = TypeVar("_Vertex", bound=Hashable)
 _Joint = tuple[str, int | None]
 """Where cables meet: a switch, or one of its VLANs."""
 
@@ -286,35 +285,18 @@ def _broadcast_domains(
     kinds: dict[str, NodeKind], cables: Sequence[Cable]
 ) -> Iterator[tuple[tuple[int, ...], set[_Joint]]]:
     """Yield the positions of cables that switches join, and where these meet. Trunks are left out."""
-    graph: defaultdict[int | _Joint, list[int | _Joint]] = defaultdict(list)
+    import networkx
+
+    graph = networkx.Graph()
     for position, cable in enumerate(cables):
         if not cable.trunk:
-            graph[position] = []
+            graph.add_node(position)
             for end in cable.ends:
                 if kinds[end.node] == "switch":
-                    joint = (end.node, end.vlans.untagged if end.vlans else None)
-                    graph[position].append(joint)
-                    graph[joint].append(position)
-    for part in connected(graph):
+                    graph.add_edge(position, (end.node, end.vlans.untagged if end.vlans else None))
+    for part in networkx.connected_components(graph):
         group = tuple(sorted(it for it in part if isinstance(it, int)))
-        yield group, {it for it in part if not isinstance(it, int)}
-
-
-def connected(near: Mapping[_Vertex, Iterable[_Vertex]]) -> Iterator[set[_Vertex]]:
-    """Yield the parts of a graph that no edge joins, in the order of their first vertices.
-
-    ``near`` has each vertex's neighbours.
-    """
-    found: set[_Vertex] = set()
-    for first in near:
-        if first not in found:
-            part, waiting = {first}, [first]
-            while waiting:
-                new = {*near[waiting.pop()]} - part
-                part |= new
-                waiting += new
-            found |= part
-            yield part
+        yield group, part - {*group}
 
 
 def _prefix(kinds: dict[str, NodeKind], ends: Iterable[DrawnInterface]) -> IPv4Network | None:
