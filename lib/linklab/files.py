@@ -10,7 +10,10 @@ import errno
 import fcntl
 import functools
 import os
+import re
+import secrets
 import shutil
+import stat
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -25,8 +28,10 @@ FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 _ROOM_BYTES: Final = 500_000
 _UNFINISHED: Final = ".unfinished"
 """How the names of drafts end."""
-_TEMPORARY: Final = "linklab."
+_TEMPORARY: Final = "linklab-tmp-"
 """How the names of temporary folders begin."""
+_OURS: Final = re.compile(rf"\..+\.[a-z0-9_]{{8}}\{_UNFINISHED}|{_TEMPORARY}[a-z0-9_]{{8}}")
+"""Names of drafts and temporary folders, with the eight characters of mkstemp."""
 
 
 def cache_folder() -> Path:
@@ -107,21 +112,25 @@ def write_whole(path: Path, content: str | bytes, mode: int | None = None) -> No
 def write_or_keep(path: Path, content: str) -> None:
     """Write a file as `write_whole` does, of what took long to compute.
 
-    Where that fails, as on a full disk, it is kept elsewhere: among temporary files, in the user's home or in memory.
-    Raises `LabError`, which says where, and what mends it; OSError where there is no room anywhere.
+    Where that fails, as on a full disk, it is kept elsewhere for this user alone: among temporary files, in the user's
+    home or in memory. Raises `LabError`, which says where, and what mends it; OSError where there is no room anywhere.
     """
     try:
         write_whole(path, content)
     except OSError as error:
         for place in (tempfile.gettempdir(), os.path.expanduser("~"), "/dev/shm"):
-            kept = Path(place, f"{path.stem}-kept-{os.getpid()}{path.suffix}")
+            kept = Path(place, f"{path.stem}-kept-{secrets.token_hex(4)}{path.suffix}")
             with suppress(OSError):
-                write_whole(kept, content)
+                write_whole(kept, content, mode=0o600)
                 raise LabError(
-                    f"{path} cannot be written ({error.strerror}), and what was computed is kept in {kept}: free some "
-                    "space, and move it there"
+                    f"{path} cannot be written ({error.strerror}), and what was computed is kept in {kept}: "
+                    f"{_mend(error)}move it to where it belongs"
                 ) from None
         raise
+
+
+def _mend(error: OSError) -> str:
+    return "free some space, and " if error.errno in FULL else ""
 
 
 def need_room(folder: Path) -> None:
@@ -130,18 +139,17 @@ def need_room(folder: Path) -> None:
         with tempfile.TemporaryFile(dir=folder) as file:
             file.write(bytes(_ROOM_BYTES))
     except OSError as error:
-        raise LabError(
-            f"{folder} cannot be written to ({error.strerror}): free some space, or say another folder (--output)"
-        ) from None
+        mend = "free some space" if error.errno in FULL or error.errno == errno.EFBIG else "make it writable"
+        raise LabError(f"{folder} cannot be written to ({error.strerror}): {mend}, or choose another folder") from None
 
 
 def _write(path: Path, content: bytes, mode: int | None) -> None:
-    with _claimed(lambda: _new_file(path)) as draft:
+    with _claimed(lambda: _new_file(path)) as (draft, descriptor):
         try:
-            with draft.open("wb") as file:
+            with os.fdopen(descriptor, "wb", closefd=False) as file:  # the one that is locked: SMB allows no other
                 file.write(content)
                 file.flush()
-                os.fsync(file.fileno())
+                os.fsync(descriptor)
             os.chmod(draft, _usual_mode() if mode is None else mode)
             os.replace(draft, path)
         except BaseException:
@@ -157,7 +165,7 @@ def draft_folder(target: Path) -> Iterator[Path]:
     names no file leaves the block with the target's name.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
-    with _claimed(lambda: _new_folder(target)) as draft:
+    with _claimed(lambda: _new_folder(target)) as (draft, _):
         try:
             draft.chmod(0o755)
             yield draft
@@ -173,7 +181,7 @@ def temporary_folder() -> Iterator[Path]:
 
     Its path is short: a socket's has room for 100 characters.
     """
-    with _claimed(_new_temporary) as folder:
+    with _claimed(_new_temporary) as (folder, _):
         try:
             yield folder
         finally:
@@ -182,66 +190,74 @@ def temporary_folder() -> Iterator[Path]:
 
 def temporary_for_good(claims: ExitStack) -> Path:
     """Return a folder as `temporary_folder`, which who asks for it removes; ``claims`` holds its lock until then."""
-    return claims.enter_context(_claimed(_new_temporary))
+    return claims.enter_context(_claimed(_new_temporary))[0]
 
 
-def _new_temporary() -> Path:
-    return Path(tempfile.mkdtemp(prefix=_TEMPORARY))
+def _new_temporary() -> tuple[Path, int]:
+    return _opened(lambda: tempfile.mkdtemp(prefix=_TEMPORARY))
 
 
-def _new_file(path: Path) -> Path:
+def _new_file(path: Path) -> tuple[Path, int]:
     descriptor, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=_UNFINISHED)
-    os.close(descriptor)
-    return Path(draft)
+    return Path(draft), descriptor
 
 
-def _new_folder(target: Path) -> Path:
-    return Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}.", suffix=_UNFINISHED))
+def _new_folder(target: Path) -> tuple[Path, int]:
+    return _opened(lambda: tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}.", suffix=_UNFINISHED))
+
+
+def _opened(make: Callable[[], str]) -> tuple[Path, int]:
+    while True:
+        folder = make()
+        with suppress(FileNotFoundError):  # swept before it was opened
+            return Path(folder), os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
 
 
 @contextmanager
-def _claimed(make: Callable[[], Path]) -> Iterator[Path]:
+def _claimed(make: Callable[[], tuple[Path, int]]) -> Iterator[tuple[Path, int]]:
     """Make a file or folder and hold its lock, by which others see that somebody works on it.
 
-    What processes that were killed left beside it is removed: nobody holds a lock of theirs any more.
+    What processes of this user that were killed left beside it is removed: nobody holds a lock of theirs any more. A
+    file system without locks for folders, as NFS, keeps those.
     """
-    made = make()
-    while (claim := _claim(made)) is None:
-        made = make()
+    while True:
+        made, claim = make()
+        with suppress(OSError):
+            fcntl.flock(claim, fcntl.LOCK_EX)
+        if made.exists():  # else it was swept before it was locked
+            break
+        os.close(claim)
     try:
-        _sweep(made.parent, f"{_TEMPORARY}*" if made.name.startswith(_TEMPORARY) else f".*{_UNFINISHED}")
-        yield made
+        _sweep(made.parent)
+        yield made, claim
     finally:
         os.close(claim)
 
 
-def _claim(made: Path) -> int | None:
-    """Return the descriptor that holds the lock; None where another process swept before there was one."""
-    try:
-        claim = os.open(made, os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return None
-    with suppress(OSError):  # a file system without locks
-        fcntl.flock(claim, fcntl.LOCK_EX)
-    if made.exists():
-        return claim
-    os.close(claim)
-    return None
-
-
 @functools.cache  # once a process and folder: a class has a thousand files
-def _sweep(folder: Path, pattern: str) -> None:
-    for left in folder.glob(pattern):
-        with suppress(OSError):  # another user's, or somebody works on it
-            claim = os.open(left, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
-            try:
-                fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if left.is_dir():
-                    shutil.rmtree(left, ignore_errors=True)
-                else:
-                    left.unlink()
-            finally:
-                os.close(claim)
+def _sweep(folder: Path) -> None:
+    with suppress(OSError):  # a folder that one may write to and not list
+        for left in folder.iterdir():
+            if _OURS.fullmatch(left.name):
+                with suppress(OSError):  # somebody works on it, or has just removed it
+                    _remove_unclaimed(left)
+
+
+def _remove_unclaimed(left: Path) -> None:
+    """Remove a file or folder of this user's if nobody holds its lock. Raises OSError where somebody does."""
+    status = left.lstat()
+    is_folder = stat.S_ISDIR(status.st_mode)
+    if status.st_uid != os.geteuid() or not (is_folder or stat.S_ISREG(status.st_mode)):
+        return
+    claim = os.open(left, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if is_folder:
+            shutil.rmtree(left, ignore_errors=True)
+        else:
+            left.unlink()
+    finally:
+        os.close(claim)
 
 
 def _usual_mode() -> int:

@@ -94,7 +94,7 @@ def met(machine: ClassMachine, hub: Hub, pages: dict[str, Page]) -> dict[str, Pa
 
 def runtimes_of(name: str) -> list[Path]:
     """The folders in which a student's server and kernels keep their sockets."""
-    return [folder for folder in Path("/tmp").glob("linklab.*") if folder.stat().st_uid == USERS[name]]
+    return [folder for folder in Path("/tmp").glob("linklab-tmp-*") if folder.stat().st_uid == USERS[name]]
 
 
 def kernels_of(name: str) -> list[Path]:

@@ -14,7 +14,6 @@ The cache folder, ``linklab/image`` in the user's cache folder, holds:
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import importlib
 import importlib.util
@@ -28,7 +27,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import linklab
 from linklab import settings
@@ -184,10 +183,12 @@ def intact_image() -> tuple[Image, str]:
     except DamagedImage:
         if not _is_unpacked(image.folder):
             raise
-        name = tree.damaged(image.folder, sums=True) or ""
         with changing_images():
-            shutil.rmtree(image.folder)
-        return find_image(), name
+            name = tree.damaged(image.folder, sums=True)
+            if name:  # else another process has just mended it
+                shutil.rmtree(image.folder)
+                _whole.discard(image.folder)
+        return find_image(), name or ""
     return image, ""
 
 
@@ -244,8 +245,11 @@ def _newest() -> Image | None:
 
 
 def _by_age() -> list[Path]:
-    folders = [path.parent for path in cache_folder().glob("*/image.json")]
-    return sorted(folders, key=lambda folder: folder.stat().st_ctime_ns, reverse=True)
+    ages: dict[Path, int] = {}
+    for path in cache_folder().glob("[!.]*/image.json"):
+        with suppress(OSError):  # just removed
+            ages[path.parent] = path.parent.stat().st_ctime_ns
+    return sorted(ages, key=lambda folder: ages[folder], reverse=True)
 
 
 def read_image(folder: Path) -> Image:
@@ -269,8 +273,16 @@ def read_image(folder: Path) -> Image:
     return image
 
 
-_sizes_differ = functools.lru_cache(maxsize=None)(tree.damaged)
-"""Looked at once a process: where a lab does not boot, `refuse_damaged` looks again."""
+_whole: Final[set[Path]] = set()
+"""Images that were looked at in this process: where a lab does not boot, `refuse_damaged` looks again."""
+
+
+def _sizes_differ(folder: Path) -> str | None:
+    if folder not in _whole:
+        if name := tree.damaged(folder):
+            return name
+        _whole.add(folder)
+    return None
 
 
 def _named(named: str) -> Image:
@@ -353,11 +365,13 @@ def library(image: Image) -> Path:
     name = hashlib.sha256(f"{image.about.key} {image.about.python} {sources}".encode()).hexdigest()[:16]
     place = cache_folder() / "library" / name
     if tree.damaged(place):
-        shutil.rmtree(place, ignore_errors=True)
-        try:
-            _make_library(image, sources, place)
-        except OSError as error:
-            raise tree.full(error, cache_folder(), NEEDED_BYTES) from error
+        with changing_images():
+            if tree.damaged(place):  # else another process has just made it
+                shutil.rmtree(place, ignore_errors=True)
+                try:
+                    _make_library(image, sources, place)
+                except OSError as error:
+                    raise tree.full(error, cache_folder(), NEEDED_BYTES) from error
     with suppress(OSError):
         os.utime(place)  # it is in use
     return place
@@ -412,7 +426,7 @@ def _make_library(image: Image, sources: list[tuple[str, int, int]], place: Path
     with suppress(OSError):
         _remove_old(parent)
     before = max(
-        (path for path in parent.iterdir() if not path.name.startswith(".")),
+        (path for path in parent.iterdir() if not path.name.startswith(".") and not tree.damaged(path)),
         key=lambda path: path.stat().st_mtime,
         default=None,
     )

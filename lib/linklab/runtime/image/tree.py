@@ -33,6 +33,7 @@ MAX_BYTES = 60 * 10**6
 _CHUNK = 1 << 20
 LIST = ".files"
 """The list of a finished folder's files."""
+_END = "end\n"
 MOMENT = 1_767_225_600
 """The modification time of every file in an image: 2026-01-01, in seconds since 1970."""
 
@@ -158,12 +159,13 @@ def move_into_place(made: Path, place: Path) -> bool:
     """List a folder's files, and rename it to its final name; return False, and remove it, where another was quicker.
 
     The list has each file's and link's checksum, size and name, a line each; - and 0 for what is empty and for folders.
+    Its last line says that it is whole.
     """
     lines = []
     for path in everything(made):
         size = _size(path.lstat())
         lines.append(f"{_sum(path) if size else '-'} {size} {path.relative_to(made)}\n")
-    (made / LIST).write_text("".join(lines), "utf-8")
+    (made / LIST).write_text("".join([*lines, _END]), "utf-8")
     try:
         made.rename(place)
     except OSError as error:
@@ -180,11 +182,13 @@ def damaged(place: Path, *, sums: bool = False) -> str | None:
     A folder that has no list is damaged in that.
     """
     try:
-        lines = (place / LIST).read_text("utf-8").splitlines()
+        text = (place / LIST).read_text("utf-8")
+        there = dict(_sizes(place))
     except (OSError, ValueError):
         return LIST
-    there = dict(_sizes(place))
-    for line in lines:
+    if not text.endswith(_END):  # a power cut leaves files without content
+        return LIST
+    for line in text.removesuffix(_END).splitlines():
         digest, size, name = line.split(" ", 2)
         if there.get(name) != int(size):
             return name
