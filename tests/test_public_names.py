@@ -34,6 +34,12 @@ def test_tab_completes_a_name_that_is_loaded_later_and_it_can_be_had() -> None:
     assert all(getattr(linklab, name).__name__ == name for name in linklab.__all__)
 
 
+def test_errors_can_be_had_as_a_module_which_is_loaded_when_it_is_first_asked_for() -> None:
+    asked = "import linklab, sys; assert 'linklab.errors' not in sys.modules; print(linklab.errors.LabError.__name__)"
+    shown = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True).stdout
+    assert shown == "LabError\n"
+
+
 def test_the_type_checker_sees_the_names_that_are_loaded_later() -> None:
     tree = ast.parse(Path(linklab.__file__).read_text("utf-8"))
     blocks = [node.body for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]

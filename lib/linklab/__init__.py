@@ -7,6 +7,7 @@ from __future__ import annotations
 TYPE_CHECKING = False  # not from typing: until a command has heard of Ctrl-C (`linklab.__main__`), nothing is loaded
 
 if TYPE_CHECKING:
+    from linklab import errors as errors
     from linklab.course import course_network
     from linklab.errors import (
         LabEnded,
@@ -67,6 +68,7 @@ _LATER = {
     "course_network": "linklab.course",
     "start": "linklab.lab",
 }
+_MODULES = {"errors": "linklab.errors", "simpleperf": "linklab.programs.simpleperf"}
 
 if not TYPE_CHECKING:  # a type checker that saw `__getattr__` would take every name for one of ours
 
@@ -74,14 +76,14 @@ if not TYPE_CHECKING:  # a type checker that saw `__getattr__` would take every 
         """Load a name when it is first used: the agent inside a lab imports this package too, and must start fast.
 
         For notebooks, labs by number are there as well (``from linklab import lab04, measure, show, start``), and
-        the checks of simpleperf.
+        the checks of simpleperf and all errors (``linklab.errors``).
         """
         import importlib
 
         if name in _LATER:
             return getattr(importlib.import_module(_LATER[name]), name)
-        if name == "simpleperf":
-            return importlib.import_module("linklab.programs.simpleperf")
+        if name in _MODULES:
+            return importlib.import_module(_MODULES[name])
         if name.startswith("lab") and name[3:].isdigit():
             from linklab.labs import lab_names, load
 
