@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
@@ -315,3 +316,16 @@ def test_what_is_no_interface_and_a_file_that_cannot_be_written_are_named(tmp_pa
         with pytest.raises(MeasurementError, match=r"cannot be written|no name of a file"):
             recording.save_pcap(path)
     assert recording.save_pcap(str(tmp_path / "x.pcapng")).is_file()
+
+
+def test_a_recording_is_written_where_a_link_leads_and_into_a_pipe(tmp_path: Path) -> None:
+    recording = Recording(expected_state(TWO_HOSTS))
+    link, pipe = tmp_path / "link", tmp_path / "pipe"
+    link.symlink_to(tmp_path / "file")
+    written = recording.save_pcap(link).read_bytes()
+    assert link.is_symlink()
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    recording.save_pcap(pipe)
+    assert os.read(reader, len(written) + 1) == written
+    os.close(reader)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import os
 import re
 import socket
 import struct
@@ -234,7 +235,10 @@ def write(path: str | Path, content: bytes) -> Path:
     if not isinstance(path, str | Path):
         raise MeasurementError(f"{quoted(path)} is no name of a file: give one, in quotes")
     try:
-        write_whole(Path(path), content)
+        if os.path.exists(path) and not os.path.isfile(path):  # as /dev/stdout, or a named pipe
+            Path(path).write_bytes(content)
+        else:
+            write_whole(Path(os.path.realpath(path)), content)
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise MeasurementError(
