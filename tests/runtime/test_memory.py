@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import linklab
 from linklab import Lab
 from linklab.errors import LabError
 from linklab.network import TWO_HOSTS
-from linklab.runtime.backends import Kind, guest_memory_mb
+from linklab.runtime.backends import GUEST_MEMORY_MB, Kind, guest_memory_mb
 
 GROW = "python3 -c 'kept = []\nwhile True: kept.append(bytearray(1_000_000))'"
 SEVERAL = (
@@ -69,6 +70,12 @@ def test_a_lab_that_dies_of_it_says_so(lab: Lab) -> None:
     ):
         lab.call(grow)
     assert not lab.process.running
+
+
+def test_a_small_machine_gets_what_nobody_has_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LINKLAB_GUEST_MB", raising=False)
+    monkeypatch.setattr(os, "sysconf", lambda _: 4096)  # pages, and bytes of each
+    assert guest_memory_mb() == GUEST_MEMORY_MB
 
 
 @pytest.mark.parametrize("wish", ["0", "much", "-5", "127", "", "99999999"])

@@ -57,7 +57,9 @@ def guest_memory_mb() -> int:
 
     Raises `LabError` for what is none.
     """
-    given = os.environ.get("LINKLAB_GUEST_MB", str(GUEST_MEMORY_MB))
+    given = os.environ.get("LINKLAB_GUEST_MB")
+    if given is None:
+        return GUEST_MEMORY_MB
     most = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2**20
     if not given.isascii() or not given.isdigit() or not _LEAST_GUEST_MEMORY_MB <= int(given) <= most:
         raise LabError(
