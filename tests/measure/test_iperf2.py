@@ -10,7 +10,7 @@ from linklab.measure import Iperf2Flow, Origin, run
 from linklab.measure.tools.iperf2 import IPERF2
 from linklab.network import COURSE
 from linklab.runtime.backends import Kind
-from tests.support.printed import parsed
+from tests.support.printed import job, parsed
 
 ORIGIN = Origin("iperf 2.2.1", "7.3.4")
 FLOW = Iperf2Flow("h1", "h4", 30)
@@ -37,6 +37,11 @@ def test_small_rates_have_other_units() -> None:
 def test_a_server_without_a_report_is_no_loss() -> None:
     with pytest.raises(MeasurementError, match="the client said: connect failed"):
         parsed(IPERF2, FLOW, ORIGIN, "connect failed", LOSSY.partition("[ ID]")[0])
+
+
+def test_a_rate_is_asked_for_with_its_digits() -> None:
+    asked = Iperf2Flow("h1", "h4", 26.2144123)
+    assert " -b 26.2144123M " in IPERF2.client(job(asked))
 
 
 @pytest.mark.lab
