@@ -56,7 +56,6 @@ def test_an_error_ends_all_workers_each_once() -> None:
 
 
 def test_what_is_written_to_standard_error_without_end_is_not_kept() -> None:
-    flood = "import os, sys\nfor _ in range(200): os.write(2, bytes(100_000))\n"
-    held_bytes = "sys.exit(f'\\n{os.fstat(2).st_blocks * 512}')"
-    (worker,) = WorkerPool[Python](1).run([partial(Python, flood + held_bytes)])
-    assert int(worker.last_error_line) < 1_000_000
+    flood = "import os\nfor _ in range(200): os.write(2, b'x' * 100_000)\n"
+    (worker,) = WorkerPool[Python](1).run([partial(Python, flood)])
+    assert 0 < len(worker.last_error_line) < 1_000_000
