@@ -64,7 +64,7 @@ def image(look_in: Path | None = None) -> str:
         return str(told.folder / Path(told.value).expanduser()) if told.value else ""
     except RuntimeError:
         raise LinklabError(
-            f"{told.source} says image = {told.value!r}, a home that there is not: name it in full"
+            f"{told.source} says image = {told.value!r}, a user's home that does not exist: name it in full"
         ) from None
 
 

@@ -1,5 +1,6 @@
-"""The console of a lab: what its kernel, and the programs around it on this machine, say. So has a submission's
-kernel.
+"""The console of a lab: what its kernel, and the programs around it on this machine, say.
+
+It keeps the last 64 kB that a lab's or a submission's kernel prints.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import threading
 from typing import Final
 
 _KEPT_BYTES: Final = 64 * 1024
-"""How much is remembered, the newest: who writes to a console without end takes no more of this machine."""
+"""Bytes kept, the newest."""
 _TAIL_BYTES: Final = 4096
 _TAIL_LINES: Final = 5
 _KILLED: Final = re.compile(rb"^Out of memory\b[^:]{0,64}: Killed process \d{1,10} \(([^()]{1,64})\)", re.MULTILINE)

@@ -171,7 +171,7 @@ def _start(
         os.write(options_fd, text.encode())
         os.lseek(options_fd, 0, os.SEEK_SET)
         options: dict[str, Any] = {"channel": channel}
-        if folder is not None and not untrusted:  # that of untrusted code is bounded by itself
+        if folder is not None and not untrusted:  # the judge's tmpfs and RLIMIT_FSIZE bound untrusted code
             options["writes"] = str(folder)
         command = _command(kind, channel, private, memory_mb, seed)
         parts = {

@@ -104,4 +104,4 @@ def _tell(notes: list[str]) -> None:
     for note in notes[:_MOST_NOTES]:
         print(note[:_LONGEST_NOTE], file=sys.stderr)
     if len(notes) > _MOST_NOTES:
-        print(f"so it is with {len(notes) - _MOST_NOTES:,} files more", file=sys.stderr)
+        print(f"{len(notes) - _MOST_NOTES:,} more files are not on both sides", file=sys.stderr)
