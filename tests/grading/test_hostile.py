@@ -98,7 +98,7 @@ for number in map(int, os.listdir("/proc/self/fd")):
         if os.path.samestat(os.fstat(number), end):
             for _ in range(12):
                 os.write(number, bytes(1_000_000))
-            print("HELD", os.fstat(number).st_blocks * 512, "bytes")
+            print("WRITTEN WHOLE")
             break
     except OSError:
         pass
@@ -132,7 +132,7 @@ for folder in (".", "/tmp", "/dev/shm"):
 """,
         shows=("FULL . True", "FULL /tmp True", "FULL /dev/shm True"),
     ),
-    Attack("uncaptured output", WRONG + UNCAPTURED, shows=("HELD 0 bytes",)),
+    Attack("uncaptured output", WRONG + UNCAPTURED, shows=("WRITTEN WHOLE",)),
 )  # fmt: skip
 
 BOMB = """
