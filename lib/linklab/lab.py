@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import functools
 import io
 import os
@@ -37,6 +38,8 @@ _OF_THE_SYSTEM = (
     "/bin", "/sbin", "/lib", "/lib64", "/root", "/boot", "/etc", "/proc", "/sys", "/usr",
 )  # fmt: skip
 """Folders that many programs share, or that a lab has of its own."""
+_OF_A_GUEST = ("/", "/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", "/dev", "/run", "/tmp", "/var", "/boot")
+"""Folders that a guest has of its own, and cannot do without."""
 LARGEST_FILE_BYTES = 256_000_000
 """Upper limit of a file that is read, so that a lab cannot exhaust our memory."""
 _READ_BYTES, _WRITE_BYTES = 4 * 1024 * 1024, 16 * 1024 * 1024
@@ -154,9 +157,13 @@ class Node:
             )
         return output, ended["status"]
 
-    @schema.checked
-    def popen(self, command: Words | Sequence[Words]) -> Program:
+    def popen(self, command: str | Sequence[str]) -> Program:
         """Start a program that runs on; a string goes through a shell. Raises `LabError` where it cannot start."""
+        if isinstance(command, Sequence) and not isinstance(command, str | bytes):
+            for number, word in enumerate(command, 1):
+                schema.given(Words, f"word {number} of the command", word, LabError)
+        else:
+            schema.given(Words, "the command", command, LabError)
         if not command:
             raise LabError("the command is empty: give a text, or a list of texts")
         program = Program(self.lab.process, command if isinstance(command, str) else " ".join(command))
@@ -248,10 +255,17 @@ class Lab:
     def cli(self, line: Words) -> str:
         """Run one line of Mininet's command line (``"links"``, ``"net"``, ``"pingall"``); what it prints."""
         printed: list[str] = []
+        characters = 0
 
         def hear(piece: str) -> None:
+            nonlocal characters
+            characters += len(piece)
+            try:
+                refuse_too_much(characters, repr(line))
+            except LabError:
+                printed.clear()  # the notebook shows what else was printed, and not so much
+                raise
             printed.append(piece)
-            refuse_too_much(sum(map(len, printed)), repr(line))
 
         try:
             self.process.call(lab_api.cli, line, on_print=hear)
@@ -479,7 +493,10 @@ def writable(folder: str | Path | None) -> Path | None:
     path = _resolved(folder or ".", "folder")
     if not path.is_dir():
         raise LabError(f"{path} is not a folder: make it first, or leave folder= away")
-    too_wide = path in (files.home(), *files.home().parents, *map(Path, _OF_THE_SYSTEM))
+    homes: tuple[Path, ...] = ()
+    with contextlib.suppress(LabError):  # a user without a home
+        homes = (files.home(), *files.home().parents)
+    too_wide = path in (*homes, *map(Path, _OF_THE_SYSTEM))
     too_wide |= any(path.is_relative_to(place) for place in ("/proc", "/sys", "/etc", "/usr", "/boot"))
     if too_wide and folder is not None:
         raise LabError(f"{path} holds more than a lab may write to: name a folder of the lab's own")
@@ -518,6 +535,6 @@ def _readable(reads: Iterable[str | Path]) -> list[Path]:
     for path in paths:
         if not path.is_dir():
             raise LabError(f"{path} is not a folder: name one in reads= that is there")
-        if str(path) in _OF_THE_SYSTEM or any(path.is_relative_to(place) for place in ("/proc", "/sys")):
+        if str(path) in _OF_A_GUEST or any(path.is_relative_to(place) for place in ("/proc", "/sys")):
             raise LabError(f"{path} is the system's, and a lab has its own: name a folder below it in reads=")
     return paths

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import os
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,7 +15,7 @@ from mininet.topo import Topo
 
 import linklab
 from linklab.errors import LabEnded, LabError, LabTimeout, NetworkError, UnknownNode
-from linklab.lab import Completed, tell_of_commands
+from linklab.lab import Completed, Node, tell_of_commands
 from linklab.network import COURSE, TWO_HOSTS, End, Host, Link, Network, Shape, Switch, differences, expected_state
 from linklab.runtime.backends import Kind
 from linklab.units import SwitchName
@@ -178,6 +180,7 @@ def test_a_students_own_topo_is_built_and_read_back(virtual: Kind, tmp_path: Pat
         ({"reads": [None]}, "reads is None: write the path of a folder"),
         ({"reads": ["/"]}, "/ is the system's"),
         ({"reads": ["/proc/self"]}, "/proc/.* is the system's"),
+        ({"reads": ["/etc"]}, "/etc is the system's"),
         ({"reads": ["/missing"]}, "/missing is not a folder"),
         ({"wall_limit_s": "5"}, "wall_limit_s is '5': choose a number"),
         ({"wall_limit_s": 0}, "wall_limit_s is 0: choose a number above 0"),
@@ -192,6 +195,58 @@ def test_what_a_lab_cannot_be_started_with_is_one_clear_line(
     with pytest.raises(LabError, match=says) as caught:
         linklab.start(**{"network": TWO_HOSTS, "folder": tmp_path, **options})
     assert "\n" not in str(caught.value)
+
+
+def test_a_line_that_printed_too_much_does_not_fill_the_notebook(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def call(*_: object, on_print: Callable[[str], None]) -> None:
+        on_print("first")
+        on_print("more")
+
+    lab: Any = SimpleNamespace(process=SimpleNamespace(call=call))
+    monkeypatch.setattr("linklab.program.LONGEST_OUTPUT", 8)
+    with pytest.raises(LabError, match="'yes' printed more than"):
+        linklab.Lab.cli(lab, "yes")
+    assert capsys.readouterr().out == ""
+
+
+class Begun(Exception):
+    """A lab would be started."""
+
+
+@pytest.fixture
+def without_lab(monkeypatch: pytest.MonkeyPatch) -> None:
+    def begin(*_: object, **__: object) -> None:
+        raise Begun
+
+    monkeypatch.setattr("linklab.lab.lab_process", begin)
+
+
+@pytest.mark.usefixtures("without_lab")
+@pytest.mark.parametrize(
+    "place", [place for place in ["/home", "/mnt", "/opt", "/root", "/srv"] if os.path.isdir(place)]
+)
+def test_a_lab_may_read_where_people_work(place: str, tmp_path: Path) -> None:
+    with pytest.raises(Begun):
+        linklab.start(TWO_HOSTS, folder=tmp_path, reads=[place])
+
+
+@pytest.mark.usefixtures("without_lab")
+def test_who_has_no_home_may_have_labs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_home() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", no_home)
+    with pytest.raises(Begun):
+        linklab.start(TWO_HOSTS, folder=tmp_path)
+
+
+def test_a_wrong_word_of_a_command_is_named() -> None:
+    nowhere: Any = None
+    wrong: Any = ["ping", "-c", 1]
+    with pytest.raises(LabError, match="word 3 of the command is 1: give a text, in quotes"):
+        Node(nowhere, "h1").popen(wrong)
 
 
 def test_a_current_folder_that_was_removed_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
