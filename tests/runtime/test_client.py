@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +17,7 @@ import pytest
 from linklab.errors import LabEnded, LabError, MeasurementError
 from linklab.guest import lab_api
 from linklab.guest.request_loop import BEAT_NS
+from linklab.runtime import supervisor
 from linklab.runtime.backends import Kind
 from linklab.runtime.client import LabProcess
 
@@ -202,6 +205,25 @@ def test_a_lab_that_fills_the_disk_of_its_folder_is_ended_with_a_line(virtual: K
         assert os.statvfs(lab_folder).f_bavail > 0
     finally:
         subprocess.run(["umount", str(lab_folder)], check=True)
+
+
+@pytest.mark.large
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounts a small disk")
+def test_a_program_that_writes_elsewhere_is_not_ended_for_a_small_disk(tmp_path: Path) -> None:
+    ours, lifeline = os.pipe()
+    channel = os.open("/dev/null", os.O_RDWR)
+    flood = "import time; open('/dev/null', 'wb', 0).write(bytes(300 * 2**20)); time.sleep(2); print('whole')"
+    argv = [sys.executable, "-c", flood]
+    options = {"argv": argv, "channel": channel, "writes": str(tmp_path)}
+    command = [sys.executable, supervisor.__file__, str(ours), json.dumps(options)]
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=100m", "none", str(tmp_path)], check=True)
+    try:
+        ran = subprocess.run(command, pass_fds=(ours, channel), capture_output=True, text=True, check=False)
+        assert (ran.stdout, ran.stderr) == ("whole\n", "")
+    finally:
+        subprocess.run(["umount", str(tmp_path)], check=True)
+        for end in (ours, lifeline, channel):
+            os.close(end)
 
 
 def test_a_kernel_that_cannot_boot_is_reported_with_its_last_words(

@@ -27,7 +27,7 @@ _CLONE_NEWNS, _MS_REC, _MS_PRIVATE = 0x20000, 0x4000, 0x40000
 _KILL_TIMEOUT_S = 8
 """Seconds in which the lab's processes must have ended after SIGKILL."""
 _LEAST_DISK_MB = 256
-"""A lab that has written so much is ended where the disk of its folder has less left."""
+"""A lab that has written so much is ended where the disk of its folder has lost so much, and has less left."""
 _DISK_LOOK_MS = 500
 _MAX_CLAIMS_PER_CPU = 64
 """Labs on one CPU that are counted: if each CPU has so many, a further lab is pinned without a claim."""
@@ -112,11 +112,14 @@ def main() -> None:
         os.close(options["info"])
     os.close(options["channel"])  # with our copy of the lab's side open, the notebook would never read end of file
     lab_exit_fd = os.pidfd_open(child)
+    free_mb = 0
+    with contextlib.suppress(OSError, KeyError):  # there is no such folder
+        free_mb = _free_mb(options["writes"])
     poller = select.poll()  # select takes no descriptor above 1023, and these have the numbers of the notebook's
     for fd in (lab_exit_fd, lifeline):
         poller.register(fd, select.POLLIN)
     while not (ended := [fd for fd, _ in poller.poll(_DISK_LOOK_MS if "writes" in options else None)]):
-        if why := _fills_disk(options["writes"], child):
+        if why := _fills_disk(options["writes"], free_mb, child):
             print(why, file=sys.stderr, flush=True)
             break
     if lab_exit_fd not in ended:
@@ -135,25 +138,32 @@ def main() -> None:
         claim.close()
 
 
-def _fills_disk(folder: str, child: int) -> str:
-    """Return what to say of a lab that has written much and leaves the disk of its folder little room, else nothing.
+def _fills_disk(folder: str, free_mb: int, child: int) -> str:
+    """Return what to say of a lab that fills the disk of its folder, which had `free_mb` at the start, else nothing.
 
-    The disk is asked only then: one of a network may give no answer.
+    The disk is asked only once the lab has written much: one of a network may give no answer. What the lab writes
+    elsewhere counts as well, and other programs fill the disk too: both must be so.
     """
-    with contextlib.suppress(OSError):  # the lab has just ended, or the folder is gone
-        written_mb = sum(map(_written_bytes, (child, *_children(child)))) >> 20
-        if written_mb >= _LEAST_DISK_MB:
-            disk = os.statvfs(folder)
-            left_mb = disk.f_bavail * disk.f_frsize >> 20
-            if left_mb < _LEAST_DISK_MB:
+    written_mb = sum(map(_written_bytes, (child, *_children(child)))) >> 20
+    if written_mb >= _LEAST_DISK_MB:
+        with contextlib.suppress(OSError):  # the folder is gone
+            left_mb = _free_mb(folder)
+            if left_mb < _LEAST_DISK_MB <= free_mb - left_mb:
                 return f"it has written {written_mb} MB, and the disk of {folder} has only {left_mb} MB left"
     return ""
 
 
+def _free_mb(folder: str) -> int:
+    """Return how much room this user has on the disk of a folder. Raises OSError where the folder is gone."""
+    disk = os.statvfs(folder)
+    return disk.f_bavail * disk.f_frsize >> 20
+
+
 def _written_bytes(pid: int) -> int:
-    """Return how much a process has written, into whatever."""
-    with open(f"/proc/{pid}/io") as counts:
+    """Return how much a process has written, into whatever; 0 if it has ended, or the kernel does not count."""
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/io") as counts:
         return next(int(line.split()[1]) for line in counts if line.startswith("wchar:"))
+    return 0
 
 
 def _kill(child: int) -> None:
@@ -167,15 +177,16 @@ def _kill_orphans() -> None:
     bubblewrap can die while it starts, for example because the notebook that reads its --info-fd was killed. Its child
     has then not yet set a parent-death signal, and would wait for ever.
     """
-    with contextlib.suppress(FileNotFoundError):  # a kernel without CONFIG_PROC_CHILDREN
-        for orphan in _children(os.getpid()):
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(orphan, signal.SIGKILL)
+    for orphan in _children(os.getpid()):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(orphan, signal.SIGKILL)
 
 
 def _children(pid: int) -> list[int]:
-    with open(f"/proc/{pid}/task/{pid}/children") as children:
+    """Return a process's children: none if it has ended, or of a kernel without CONFIG_PROC_CHILDREN."""
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{pid}/children") as children:
         return [int(word) for word in children.read().split()]
+    return []
 
 
 def _give_up(*_: object) -> None:
