@@ -170,7 +170,9 @@ def draft_folder(target: Path) -> Iterator[Path]:
             draft.chmod(0o755)
             yield draft
         except OSError as error:
-            raise error if error.filename else OSError(error.errno, error.strerror, str(target)) from error
+            if error.errno is None or error.filename:
+                raise
+            raise OSError(error.errno, error.strerror, str(target)) from error
         finally:
             shutil.rmtree(draft, ignore_errors=True)
 
