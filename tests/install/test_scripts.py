@@ -18,7 +18,7 @@ def test_make_alone_lists_every_target() -> None:
     listed = re.findall(r"^  make (\S+)", done.stdout, re.MULTILINE)
     assert listed == [
         *("help", "lab", "hub", "test", "test-quick", "test-vagrant", "box", "docs"),
-        *("bench", "studies", "networks", "check", "doctor", "notebooks"),
+        *("bench", "studies", "networks", "soak", "check", "doctor", "notebooks"),
         *("release-check", "kernels", "widgets", "clean", "install-dev"),
     ]
 
