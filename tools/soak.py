@@ -14,11 +14,9 @@ import collections
 import contextlib
 import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import Final
@@ -27,7 +25,7 @@ import psutil
 
 from linklab import options, process_tree
 from linklab.errors import LinklabError
-from linklab.files import cache_folder
+from linklab.files import cache_folder, temporary_folder
 
 ROUND: Final = """
 import hashlib, sys
@@ -35,7 +33,7 @@ lab = None
 try:
     print("begin", flush=True)
     import linklab
-    from linklab import measure, schema
+    from linklab import measure
     from linklab.network import COURSE
     lab = linklab.start(COURSE, seed=1, kind=sys.argv[1])
     flows = [measure.PingFlow("h1", "h4", 5), measure.TcpFlow("h2", "h5", 1), measure.UdpFlow("h1", "h4", 5, 1)]
@@ -79,7 +77,7 @@ class Soak:
     def begin(self) -> None:
         """Measure once, undisturbed: these are the digits. Raises LinklabError where that cannot be."""
         began_s = time.monotonic()
-        said = self._round(None, 0.0)
+        said = self._round("measured", 0.0)
         if not said.startswith("digits"):
             raise LinklabError(f"an undisturbed lab does not measure: {said}")
         self.lasts_s, self.digits = time.monotonic() - began_s, said
@@ -103,7 +101,7 @@ class Soak:
         self.found += [f"{line}: {what}" for what in found]
         return line if not found else f"{line}  !!  {'; '.join(found)}"
 
-    def _round(self, fault: str | None, moment_s: float) -> str:
+    def _round(self, fault: str, moment_s: float) -> str:
         """Run a program that starts a lab and measures; return its last line, or its traceback."""
         program = subprocess.Popen(
             [sys.executable, "-c", ROUND, self.kind],
@@ -115,7 +113,7 @@ class Soak:
         )
         assert program.stdout is not None
         program.stdout.readline()
-        if fault is not None and fault != "measured":
+        if fault != "measured":
             with contextlib.suppress(subprocess.TimeoutExpired):
                 program.wait(moment_s)
             self._disturb(fault, program.pid)
@@ -174,20 +172,19 @@ def main() -> int:
     arguments = parser.parse_args()
     process_tree.become_head(os.getppid())
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore Ctrl-C, rounds too
-    room = Path(tempfile.mkdtemp(prefix="linklab-soak-"))
-    soak = Soak(arguments.kind, arguments.seed, room)
-    free_mb = psutil.disk_usage(str(room)).free / 1e6, options.free_memory_mb()
-    until_s = time.monotonic() + 60 * arguments.minutes
-    try:
-        soak.begin()
-        print(f"seed {arguments.seed}, a round takes {soak.lasts_s:.1f} s, {soak.digits}", flush=True)
-        while time.monotonic() < until_s:
-            print(soak.go_on(), flush=True)
-    except KeyboardInterrupt:
-        print("interrupted")
-    finally:
-        shutil.rmtree(room)
-    disk_mb, memory_mb = psutil.disk_usage("/tmp").free / 1e6 - free_mb[0], options.free_memory_mb() - free_mb[1]
+    with temporary_folder() as room:
+        soak = Soak(arguments.kind, arguments.seed, room)
+        free_mb = psutil.disk_usage(str(room)).free / 1e6, options.free_memory_mb()
+        until_s = time.monotonic() + 60 * arguments.minutes
+        try:
+            soak.begin()
+            print(f"seed {arguments.seed}, a round takes {soak.lasts_s:.1f} s, {soak.digits}", flush=True)
+            while time.monotonic() < until_s:
+                print(soak.go_on(), flush=True)
+        except KeyboardInterrupt:
+            print("interrupted")
+        disk_mb = psutil.disk_usage(str(room)).free / 1e6 - free_mb[0]
+        memory_mb = options.free_memory_mb() - free_mb[1]
     print(", ".join(f"{count} {fault}" for fault, count in soak.faults.items()))
     print(f"free, after less before: disk {disk_mb:.0f} MB, memory {memory_mb:.0f} MB (other programs count too)")
     print(f"found: {len(soak.found)}", *soak.found, sep="\n")

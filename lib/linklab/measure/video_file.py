@@ -22,7 +22,7 @@ from typing import Annotated, Final, Literal
 from linklab import schema
 from linklab.errors import LabError, MeasurementError
 from linklab.files import cache_folder, draft_folder, locked
-from linklab.runtime.image.tree import damaged, move_into_place
+from linklab.runtime.image.tree import ensure_whole, move_into_place
 from linklab.schema import Range
 from linklab.units import IPV4_HEADER_BYTES, UDP_HEADER_BYTES
 
@@ -338,19 +338,15 @@ def encoded(clip: Clip, *, tell: Callable[[str], None] | None = None) -> Video:
     if the cache cannot be written.
     """
     folder = cache_folder() / "video" / _name_of(clip)
-    if damaged(folder):
-        with locked(folder.parent / "lock"):
-            if damaged(folder):  # nobody else has made it meanwhile
-                shutil.rmtree(folder, ignore_errors=True)
-                if tell is not None:
-                    tell(f"encoding {clip.duration_s:g} s of video, once; this takes about as long as it lasts")
-                _make(clip, folder)
+    ensure_whole(folder, locked(folder.parent / "lock"), lambda: _make(clip, folder, tell))
     made = schema.parse(_Made, (folder / _ABOUT).read_bytes(), f"the video in {folder}")
     return Video(clip, folder, made.bitrate_kbps, made.ffmpeg)
 
 
-def _make(clip: Clip, folder: Path) -> None:
+def _make(clip: Clip, folder: Path, tell: Callable[[str], None] | None) -> None:
     """Encode a video and cut it into RTP packets, in a folder that appears complete or not at all."""
+    if tell is not None:
+        tell(f"encoding {clip.duration_s:g} s of video, once; this takes about as long as it lasts")
     with draft_folder(folder) as fresh:
         rate_kbps = _encode(clip, fresh)
         stream = filled_up((fresh / "video.ts").read_bytes())

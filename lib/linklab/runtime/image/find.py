@@ -364,14 +364,7 @@ def library(image: Image) -> Path:
     sources = sent_files()
     name = hashlib.sha256(f"{image.about.key} {image.about.python} {sources}".encode()).hexdigest()[:16]
     place = cache_folder() / "library" / name
-    if tree.damaged(place):
-        with changing_images():
-            if tree.damaged(place):  # else another process has just made it
-                shutil.rmtree(place, ignore_errors=True)
-                try:
-                    _make_library(image, sources, place)
-                except OSError as error:
-                    raise tree.full(error, cache_folder(), NEEDED_BYTES) from error
+    tree.ensure_whole(place, changing_images(), lambda: _make_library(image, sources, place))
     with suppress(OSError):
         os.utime(place)  # it is in use
     return place

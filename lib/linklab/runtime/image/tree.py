@@ -16,7 +16,8 @@ import shutil
 import stat
 import tarfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO
 
@@ -174,6 +175,15 @@ def move_into_place(made: Path, place: Path) -> bool:
         shutil.rmtree(made, ignore_errors=True)
         return False
     return True
+
+
+def ensure_whole(place: Path, lock: AbstractContextManager[object], make: Callable[[], object]) -> None:
+    """Have a folder made, under a lock, unless it is there whole; a damaged one is removed first."""
+    if damaged(place):
+        with lock:
+            if damaged(place):  # else another process has just made it
+                shutil.rmtree(place, ignore_errors=True)
+                make()
 
 
 def damaged(place: Path, *, sums: bool = False) -> str | None:

@@ -57,11 +57,8 @@ def cache_folder() -> Path:
 def find_or_make(image: Image, qemu: Qemu, memory_mb: int) -> Snapshot:
     """Return the snapshot of an image, made now where there is none. Raises `LabError`."""
     snapshot = Snapshot(cache_folder() / _key(image, qemu, memory_mb), qemu, memory_mb)
-    if tree.damaged(snapshot.folder):
-        with locked(snapshot.folder.parent / "lock"):
-            if tree.damaged(snapshot.folder):  # nobody has made it meanwhile
-                remove(snapshot)
-                make(image, snapshot)
+    lock = locked(snapshot.folder.parent / "lock")
+    tree.ensure_whole(snapshot.folder, lock, lambda: make(image, snapshot))
     with contextlib.suppress(OSError):
         os.utime(snapshot.folder)  # it is in use
     return snapshot
