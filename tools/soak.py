@@ -42,7 +42,8 @@ try:
     lab["h1"].cmd("ping -i 0.01 -c 200 " + lab["h4"].address)
     said = repr([result.in_words for result in run.results] + [lab.now()])
     print("digits", hashlib.sha256(said.encode()).hexdigest()[:12])
-    lab.stop()
+    running, lab = lab, None  # a lab that the round itself stops is not lost
+    running.stop()
 except KeyboardInterrupt:
     try:
         if lab is not None:
