@@ -142,6 +142,7 @@ class Soak:
         shared = [Path(place) for place in ("/tmp", "/dev/shm", "/run", "/var/tmp") if Path(place).is_dir()]
         folders = (self.lab_folder, self.temporary, cache_folder(), *cache_folder().glob("*"))
         return {
+            "process": {str(process.pid) for process in process_tree.alive(process_tree.below(os.getpid()))},
             "files": {str(path) for folder in folders if folder.is_dir() for path in folder.iterdir()}
             | {str(path) for folder in shared for path in folder.iterdir() if "uml" in path.name.lower()}
             | {str(path) for path in Path.home().glob(".uml")},
@@ -156,9 +157,7 @@ class Soak:
             with contextlib.suppress(ChildProcessError):
                 while os.waitpid(-1, os.WNOHANG)[0]:
                     pass
-            left = {f"process {process.pid}" for process in process_tree.alive(process_tree.below(os.getpid()))}
-            for kind, names in self._world().items():
-                left |= {f"{kind} {name}" for name in names - self.world[kind]}
+            left = {f"{kind} {name}" for kind, names in self._world().items() for name in names - self.world[kind]}
             if not left or time.monotonic() > deadline_s:
                 return ", ".join(sorted(left))
             time.sleep(0.1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from pathlib import Path
 
 import psutil
@@ -24,9 +25,16 @@ def test_the_images_bubblewrap_is_started_where_its_user_can_read_it(monkeypatch
 def test_ctrl_c_leaves_no_child_of_a_bubblewrap_that_is_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its child waits for it, and does not die with it before it has asked for that."""
     program, child = tmp_path / "bwrap", tmp_path / "child"
-    program.write_text(f"#!/bin/sh\nsleep 1000 & echo $! > {child}\nkill -INT $PPID\nwait\n")
+    program.write_text(f"#!/bin/sh\nsleep 1000 & echo $! > {child}.new\nmv {child}.new {child}\nwait\n")
     program.chmod(0o755)
+
+    def interrupted(*_: object, **__: object) -> None:
+        while not child.exists():
+            time.sleep(0.01)
+        raise KeyboardInterrupt
+
     monkeypatch.setattr(bwrap, "program", lambda _: [str(program)])
+    monkeypatch.setattr("subprocess.Popen.communicate", interrupted)
     with pytest.raises(KeyboardInterrupt):
         bwrap.refusal()
     with contextlib.suppress(psutil.NoSuchProcess):
