@@ -8,18 +8,16 @@ ones. Most of them are alike, which compresses to a tenth.
 from __future__ import annotations
 
 import base64
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from ipaddress import IPv4Interface
 from typing import TYPE_CHECKING, Any, Final
 
 from linklab.measure import Recording
+from linklab.measure.flow_names import Congestion, FlowNames, without_ports
 from linklab.measure.headers import Ends, ends_of, ip_of, kept_head
 from linklab.measure.recordings import PacketHop, TcpState
-from linklab.network import NetworkState
 from linklab.show.network.layout import Placed
 from linklab.show.network.paint import cable_lines, drawn
 from linklab.show.network.scene import NetworkScene, read_scene
@@ -50,10 +48,6 @@ class PacketFlow:
     total_bytes: int = 0
 
 
-Congestion = Mapping[tuple[str, str], str]
-"""The congestion control of TCP flows, by source and destination, in the order of the run's flows."""
-
-
 @dataclass(frozen=True)
 class PlayedRun:
     """A recording with its label and the congestion controls of its flows; what is counted of it is counted once."""
@@ -81,16 +75,16 @@ class PlayedRun:
         return found
 
     @cached_property
-    def names(self) -> Names:
+    def names(self) -> FlowNames:
         """The names of its nodes and flows."""
-        return Names(self.recording.network, self.congestion)
+        return FlowNames(self.recording.network, self.congestion)
 
     @cached_property
     def flows(self) -> list[PacketFlow]:
         """The flows with their packets: those of ``congestion`` in its order, then those with most bytes first."""
         order = {self.names.tcp(*pair): place for place, pair in enumerate(self.congestion)}
         flows = flows_in(self.first, self.names)
-        return sorted(flows, key=lambda it: order.get(_PORT.sub("", it.name), len(order)))
+        return sorted(flows, key=lambda it: order.get(without_ports(it.name), len(order)))
 
 
 def words_of_flow(flow: PacketFlow) -> str:
@@ -98,7 +92,7 @@ def words_of_flow(flow: PacketFlow) -> str:
     return f"{flow.name}: packets there {len(flow.forward):,}, back {len(flow.back):,}."
 
 
-def flows_in(packets: Mapping[int, PacketHop], names: Names) -> list[PacketFlow]:
+def flows_in(packets: Mapping[int, PacketHop], names: FlowNames) -> list[PacketFlow]:
     """Return the flows of packets by their numbers, those with most bytes first."""
     flows: dict[Ends, PacketFlow] = {}
     known: dict[Ends, tuple[PacketFlow, bool]] = {}
@@ -113,39 +107,6 @@ def flows_in(packets: Mapping[int, PacketHop], names: Names) -> list[PacketFlow]
         (flow.forward if forward else flow.back).append(number)
         flow.total_bytes += packet.length_bytes
     return sorted(flows.values(), key=lambda it: -it.total_bytes)
-
-
-_PORT: Final = re.compile(r":\d+(?= |$)")
-
-
-class Names:
-    """Names of nodes by their addresses, and of flows."""
-
-    def __init__(self, network: NetworkState | None = None, congestion: Congestion | None = None) -> None:
-        self._congestion = congestion or {}
-        self._node = {
-            str(IPv4Interface(address).ip): node.name
-            for node in (network.nodes if network else ())
-            for it in node.interfaces
-            for address in it.addresses
-        }
-
-    def of(self, ends: Ends) -> str:
-        if not ends.source:
-            return ends.protocol
-        source, destination = self.place(ends.source), self.place(ends.destination)
-        return self.tcp(source, destination) if ends.protocol == "TCP" else f"{ends.protocol} {source} to {destination}"
-
-    def tcp(self, source: str, destination: str) -> str:
-        """Return the name of a TCP flow between two places, with its congestion control: "TCP cubic h1:40 to h3:80"."""
-        one, other = _PORT.sub("", source), _PORT.sub("", destination)
-        control = self._congestion.get((one, other)) or self._congestion.get((other, one))
-        return f"TCP {control} {source} to {destination}" if control else f"TCP {source} to {destination}"
-
-    def place(self, address: str) -> str:
-        """Return an address with the node's name in its place: ``"h1:5201"``."""
-        host, _, port = address.partition(":")
-        return f"{self._node.get(host, host)}{f':{port}' if port else ''}"
 
 
 def about_run(run: PlayedRun) -> dict[str, Any]:
