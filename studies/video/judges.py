@@ -75,7 +75,8 @@ def _devices(tables: Tables, value: Callable[[StudyTable, str, Level], Values], 
     }
     changed = max(least.values()) / min(least.values()) - 1 > _SAME / 10
     told = ", ".join(f"{least[it]:.2f} at {it} Mbit/s" for it in least)
-    return Finding(changed is expected, f"least bandwidth in kbit/s: {told}")
+    papers_own = bool(tables["video"].about.get("printed"))
+    return Finding(changed is expected, f"least bandwidth in kbit/s: {told}", papers_own)
 
 
 def _ten_or_hundred(tables: Tables) -> Finding:
@@ -182,12 +183,12 @@ _BESIDE: Final[Mapping[str, Callable[[Tables], list[Numbers]]]] = {
 def _judge_beside(thresholds: Sequence[Threshold], tables: Tables) -> Finding:
     """Judge whether all thresholds hold."""
     outcomes, words = [], []
+    as_printed = bool(tables["video"].about.get("printed"))  # one run each
     for by in thresholds:
         found, told = decided(by, _BESIDE[by.quantity](tables))
-        as_printed = tables["video"].about.get("printed")  # one run each
         outcomes.append(bool(found.hits) if as_printed else found.holds)
         words.append(f"{'in both columns as printed' if as_printed else found}; {told}")
-    return Finding(every(outcomes), "; ".join(words))
+    return Finding(every(outcomes), "; ".join(words), as_printed)
 
 
 JUDGES: Final[Mapping[str, Judge]] = {

@@ -284,9 +284,9 @@ page.claims()
 
 # %% [markdown]
 # A claim about hardware is judged by the numbers that the study printed of its own. Where it compares hardware with
-# Mininet, the study's own Mininet stands beside it and not ours, since its film is another: what is called reproduced
-# then agrees with the study's own numbers. `linklab study page video --beside mine.csv` judges it by a table of your
-# own, next to ours.
+# Mininet, the study's own Mininet stands beside it and not ours, since its film is another. That reproduces nothing:
+# the verdict then says whether *the paper's own numbers agree* with what it says of them.
+# `linklab study page video --beside mine.csv` judges such a claim by a table of your own, next to ours.
 #
 # ## Where the study contradicts itself
 

@@ -26,9 +26,18 @@ _RELATIVE_TOLERANCE: Final = 1e-6
 """Values that differ by less than this are equal apart from rounding: a lab's times are whole nanoseconds."""
 
 Outcome = bool | None
-Verdict = Literal["reproduced", "not reproduced", "open", "decided by construction", "not testable here"]
-"""*Open*: what was measured leaves both possible. *Decided by construction*: an emulation, or arithmetic, cannot come
-out otherwise. *Not testable here*: nothing that is at hand can judge the claim."""
+Verdict = Literal[
+    "reproduced",
+    "not reproduced",
+    "open",
+    "the paper's own numbers agree",
+    "the paper's own numbers disagree",
+    "decided by construction",
+    "not testable here",
+]
+"""*Open*: what was measured leaves both possible. *The paper's own numbers agree*, or *disagree*: its text stands beside
+its own tables, and nothing measured here. *Decided by construction*: an emulation, or arithmetic, cannot come out
+otherwise. *Not testable here*: nothing that is at hand can judge the claim."""
 _RELATIONS: Final[Mapping[str, Callable[[float, Any], bool]]] = {
     "<": operator.lt,
     "<=": operator.le,
@@ -49,12 +58,14 @@ Tables = Mapping[str, StudyTable]
 @dataclass(frozen=True)
 class Finding:
     """What measured tables say of a claim: whether it ``holds`` (None: open), and ``because`` of which numbers.
+    ``papers_own`` is True if all of these are numbers that the paper printed.
 
     Raises MeasurementError if ``because`` has no number.
     """
 
     holds: Outcome
     because: str
+    papers_own: bool = False
 
     def __post_init__(self) -> None:
         if not any(letter.isdigit() for letter in self.because):
@@ -247,7 +258,7 @@ def _judge(claim: Claim, judge: Judge | None, tables: Tables, hardware: _Hardwar
     because = finding.because + _by_hardware(claim, judge, tables, hardware)
     if claim.by_construction:
         return JudgedClaim(claim, "decided by construction", f"{claim.by_construction}; {because}")
-    return JudgedClaim(claim, _verdict(finding.holds), because)
+    return JudgedClaim(claim, _verdict(finding), because)
 
 
 def _by_hardware(claim: Claim, judge: Judge, tables: Tables, hardware: _Hardware) -> str:
@@ -262,7 +273,7 @@ def _by_hardware(claim: Claim, judge: Judge, tables: Tables, hardware: _Hardware
         finding = judge(both(hardware.tables, tables))
     except MeasurementError as lacking:
         return "" if hardware.whose == _PAPERS_HARDWARE else f"; {hardware.whose} numbers do not suffice: {lacking}"
-    return f"; by {hardware.whose} numbers {_verdict(finding.holds)}: {finding.because}"
+    return f"; by {hardware.whose} numbers {_verdict(finding)}: {finding.because}"
 
 
 def _judge_hardware(claim: Claim, judge: Judge | None, tables: Tables, hardware: _Hardware) -> JudgedClaim:
@@ -273,11 +284,15 @@ def _judge_hardware(claim: Claim, judge: Judge | None, tables: Tables, hardware:
         finding = judge(both(hardware.tables, tables))
     except MeasurementError as lacking:
         return JudgedClaim(claim, "not testable here", f"{hardware.whose} numbers do not suffice: {lacking}")
-    return JudgedClaim(claim, _verdict(finding.holds), f"by {hardware.whose} numbers: {finding.because}")
+    return JudgedClaim(claim, _verdict(finding), f"by {hardware.whose} numbers: {finding.because}")
 
 
-def _verdict(holds: Outcome) -> Verdict:
-    return "open" if holds is None else "reproduced" if holds else "not reproduced"
+def _verdict(finding: Finding) -> Verdict:
+    if finding.holds is None:
+        return "open"
+    if finding.papers_own:
+        return "the paper's own numbers agree" if finding.holds else "the paper's own numbers disagree"
+    return "reproduced" if finding.holds else "not reproduced"
 
 
 @dataclass(frozen=True)
