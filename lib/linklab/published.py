@@ -25,7 +25,8 @@ class Threshold:
 
     In each repeat a ``quantity`` gives a number for each of several things (pairs of hosts, sizes), and the relation
     has to hold for ``all`` of them, for ``most`` (nine in ten), or for ``any``. With ``each`` every number counts as a
-    run; with ``apart`` each thing is judged by its own repeats, and all must hold.
+    run, and the shares of all things decide by their mean; with ``apart`` each thing is judged by its own repeats, and
+    all must hold.
 
     ``within`` means at or above the first threshold and below the second. ``tells`` is the reason: a format with places
     for the number that decides, for its thing, and for the number without its sign; with ``apart``, for ``mean``,
@@ -47,7 +48,8 @@ class Claim:
     ``about`` names what the finding is about: ``hardware``, the study's ``Mininet``, or ``either`` of both. Our tables
     judge the last two, and a researcher's tables of hardware the first and the last. ``by_construction`` says why an
     emulation, or arithmetic, cannot come out otherwise, ``not_testable`` why nothing at hand can judge the claim; both
-    are empty otherwise. ``thresholds`` decide the claim, if thresholds can. The verdict comes from measurements
+    are empty otherwise. ``thresholds`` decide the claim, if thresholds can. ``figures`` are those of which it is said:
+    runs of other figures do not judge it. Empty, it is said of all. The verdict comes from measurements
     (`linklab.study.claims`).
     """
 
@@ -59,6 +61,7 @@ class Claim:
     by_construction: str = ""
     not_testable: str = ""
     thresholds: tuple[Threshold, ...] = ()
+    figures: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -123,7 +126,8 @@ def publication(study: str) -> Publication:
 
 
 def _claim(data: dict[str, Any]) -> Claim:
-    return Claim(**{**data, "thresholds": tuple(Threshold(**each) for each in data.get("thresholds", ()))})
+    thresholds = tuple(Threshold(**each) for each in data.get("thresholds", ()))
+    return Claim(**{**data, "thresholds": thresholds, "figures": tuple(data.get("figures", ()))})
 
 
 def _read(value: Any) -> Any:

@@ -79,7 +79,7 @@ def fast(size, setting):
 say(f"""
 The study saw bandwidths above the link's rate in the first packets of Mininet's runs. Sent as it sent, each packet
 when its time has come (its section III.B), we call that *{page.verdict("mtu-first-packets")}*:
-{page.because("mtu-first-packets").partition(": ")[2].partition(",")[0]} that fill their link. Two causes make such
+{page.because("mtu-first-packets").partition(": ")[2].partition(",")[0]} of the figures that it names. Two causes make such
 packets here, and each leaves its own marks: the token bucket that emulates a link, which needs a sender that offers
 more than the link's rate (up to {fast(4370, GB)} Mbit/s on a link of 10 with 4370 bytes), and a learning controller,
 which a switch asks what to do with the first packet (up to {fast(4370, PC)} Mbit/s). The bucket leaves light loads
@@ -358,12 +358,15 @@ and the sender hears nothing. Fragments arrive, at a price: at 100/100 a full li
 page.claims()
 
 # %% [markdown]
-# A claim about Mininet is judged by paced packets and a controller, the setting nearest to the study's; what other
-# settings give stands behind it. Each repeat is judged by itself, for when the controller answers is chance: a claim
-# is *reproduced* where it holds in more than half of all repeats that there could be, by the interval of that share,
-# *not reproduced* where it does not, and *open* where the interval leaves both. A claim about hardware is judged by
-# the numbers that the study printed of its own, next to ours; `linklab study page mtu --beside mine.csv` judges it by
-# a table of your own.
+# A claim about Mininet is judged by paced packets and a controller, the setting nearest to the study's, in ten repeats;
+# what other settings give stands behind it. Where the study says it of some figures, runs of these alone count. Each
+# repeat is judged by itself, for when the controller answers is chance: a claim is *reproduced* where it holds in more
+# than half of all repeats that there could be, by the interval of that share, *not reproduced* where it does not, and
+# *open* where the interval leaves both. What is said to be usual has a share for each size and pair of rates, and the
+# mean of these shares decides.
+#
+# A claim about hardware is judged by the numbers that the study printed of its own, next to ours;
+# `linklab study page mtu --beside mine.csv` judges it by a table of your own.
 #
 # ## Where the study contradicts itself
 

@@ -29,7 +29,7 @@ from studies.mtu.judges import CLAIMS
 from studies.mtu.study import evaluate, from_captures, rates_mbps
 
 from ..conftest import lab_processes
-from .measured import changed, on, repeated, rows_of, short
+from .measured import PRINTED, changed, on, repeated, rows_of, short
 
 MTU, BURST, GRE = study_by_name("mtu"), study_by_name("burst"), study_by_name("gre")
 SIZE = 7999
@@ -334,3 +334,16 @@ def test_one_repeat_does_not_decide_for_the_others(repeats: range, verdict: str)
 def test_a_table_without_the_runs_gives_no_verdict(settings: dict[str, Any], says: str) -> None:
     with pytest.raises(MeasurementError, match=says):
         verdicts(short("mtu").select(**settings))
+
+
+def test_runs_of_other_figures_do_not_judge_a_claim() -> None:
+    """Packet size hardly matters for bandwidth: said of 10/10."""
+    for rates, verdict in (("100/10", REPRODUCED), ("10/10", NOT)):
+        table = changed(short("mtu"), 0.9, metric="bandwidth_settled_mbps", rates=rates, frame_bytes=SIZE, **PAPERS)
+        assert on("mtu-bandwidth-size", table).verdict == verdict
+
+
+def test_less_bandwidth_is_said_of_light_load_too_but_for_7999_bytes() -> None:
+    for size, verdict in ((7999, REPRODUCED), (1518, NOT)):
+        more = changed(PRINTED["mtu"], 1.02, metric="bandwidth_mean_mbps", rates="100/10", frame_bytes=size)
+        assert on("mtu-real-less", short("mtu"), more).verdict == verdict

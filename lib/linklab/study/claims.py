@@ -127,12 +127,19 @@ def numbered(values: Mapping[str, Values], number: Callable[[str, float], float]
 def decided(by: Threshold, repeats: Sequence[Numbers]) -> tuple[ShareOfRuns, str]:
     """Return in how many repeats a threshold holds, and a text with the number that decides.
 
-    With "each" every number counts as a run of its own, otherwise a repeat holds if enough of its numbers do.
+    With "each" every number counts as a run of its own, and the text has the share of each name where these differ;
+    otherwise a repeat holds if enough of its numbers do.
     """
-    outcomes = [[_holds(by, it) for it in numbers.values()] for numbers in repeats]
-    found = chain.from_iterable(outcomes) if by.of == "each" else (_holds_in_enough(by, each) for each in outcomes)
-    measured = ([numbers[name] for numbers in repeats if name in numbers] for name in repeats[0])
-    return share(found, *measured, what="runs" if by.of == "each" else "repeats"), _told(by, repeats)
+    measured = {name: [numbers[name] for numbers in repeats if name in numbers] for name in repeats[0]}
+    if by.of == "each":
+        kept = {name: [_holds(by, it) for it in values] for name, values in measured.items()}
+        found = share(chain.from_iterable(kept.values()), *measured.values(), what="runs")
+        if len({sum(it) / len(it) for it in kept.values()}) == 1:
+            return found, _told(by, repeats)
+        by_name = ", ".join(f"{sum(it)} of {len(it)} with {name}" for name, it in kept.items())
+        return found, f"{by_name}; {_told(by, repeats)}"
+    outcomes = [_holds_in_enough(by, [_holds(by, it) for it in numbers.values()]) for numbers in repeats]
+    return share(outcomes, *measured.values()), _told(by, repeats)
 
 
 def by_thresholds(thresholds: Sequence[Threshold], quantities: Mapping[str, Quantity], tables: Tables) -> Finding:
@@ -141,7 +148,8 @@ def by_thresholds(thresholds: Sequence[Threshold], quantities: Mapping[str, Quan
     A threshold's ``of`` says for what its relation has to hold. If the quantity gives a mapping for each repeat:
 
     - "all", "most", "any": for all numbers of a repeat, for nine in ten, or for one; in more than half of the repeats.
-    - "each": for more than half of the numbers of all repeats, of which each counts as a run.
+    - "each": for more than half of the runs, of which each number is one. The shares of the numbers' names are told
+      apart, and decide by their mean.
     - "apart": for each number's name, by itself, in more than half of the repeats.
 
     If the quantity gives one mapping, of means, its numbers are the settings: "all", "most" or "any" of them.
@@ -364,8 +372,9 @@ def share(outcomes: Iterable[bool], *measured: Repeats, what: str = "repeats") -
     """Return in how many repeats something holds.
 
     ``measured`` has for each setting the values of its repeats. If these are equal in every setting, results do not
-    vary by chance; with a single repeat we assume that they do. Several settings counted together make the interval
-    wider than it need be, and never narrower (W. Hoeffding, 1956).
+    vary by chance; with a single repeat we assume that they do. With equally many repeats of several settings the
+    interval is that of the mean of their shares: however these differ, it is wider than it need be, and never narrower
+    (W. Hoeffding, 1956).
     """
     found = list(outcomes)
     alike = all(len(values) > 1 and _are_equal(min(values), max(values)) for values in map(_numbers, measured))
