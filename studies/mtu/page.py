@@ -79,9 +79,10 @@ def fast(size, setting):
 say(f"""
 The study saw bandwidths above the link's rate in the first packets of Mininet's runs. Sent as it sent, each packet
 when its time has come (its section III.B), we call that *{page.verdict("mtu-first-packets")}*:
-{page.because("mtu-first-packets").partition(": ")[2].partition(",")[0]} of the figures that it names. Two causes make such
-packets here, and each leaves its own marks: the token bucket that emulates a link, which needs a sender that offers
-more than the link's rate (up to {fast(4370, GB)} Mbit/s on a link of 10 with 4370 bytes), and a learning controller,
+{page.because("mtu-first-packets").partition(": ")[2].partition(",")[0]} of the figures that it names.
+Two causes make such packets here, and each leaves its own marks: the token bucket that emulates a link, which needs a
+sender that offers more than the link's rate (up to {fast(4370, GB)} Mbit/s on a link of 10 with 4370 bytes), and a
+learning controller,
 which a switch asks what to do with the first packet (up to {fast(4370, PC)} Mbit/s). The bucket leaves light loads
 alone, and the study's first packets are calm there; the controller does not. Neither explains all of the study's
 figures.

@@ -35,9 +35,9 @@ Verdict = Literal[
     "decided by construction",
     "not testable here",
 ]
-"""*Open*: what was measured leaves both possible. *The paper's own numbers agree*, or *disagree*: its text stands beside
-its own tables, and nothing measured here. *Decided by construction*: an emulation, or arithmetic, cannot come out
-otherwise. *Not testable here*: nothing that is at hand can judge the claim."""
+"""*Open*: what was measured leaves both possible. *The paper's own numbers agree*, or *disagree*: its text stands
+beside its own tables, and nothing measured here. *Decided by construction*: an emulation, or arithmetic, cannot come
+out otherwise. *Not testable here*: nothing that is at hand can judge the claim."""
 _RELATIONS: Final[Mapping[str, Callable[[float, Any], bool]]] = {
     "<": operator.lt,
     "<=": operator.le,
