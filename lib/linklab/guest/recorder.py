@@ -30,7 +30,7 @@ _MOUNTED: Final = Path("/run/linklab-tracing")
 _SHARE: Final = 3
 """A third of the lab's free memory, at most, holds headers, and three quarters of that events: what is packed needs the
 rest. Of a lab's 512 MB these are 128 and 96."""
-EVENTS: Final = ("net/net_dev_queue", "net/net_dev_xmit", "skb/kfree_skb", "tcp/tcp_probe")
+EVENTS: Final = ("net/net_dev_queue", "net/net_dev_xmit", "skb/kfree_skb", "tcp/tcp_probe", "tcp/tcp_cong_state_set")
 OPTIONAL_EVENTS: Final = ("qdisc/qdisc_drop",)
 """Newer kernels say why a queue dropped a packet."""
 PAGE_BYTES: Final = 4096

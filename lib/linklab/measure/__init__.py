@@ -6,8 +6,8 @@
 and the kernel's time of each arrival), `EchoFlow` (round trips of UDP), `ConstantRateFlow` (datagrams at exact
 instants), `VideoFlow` (a real video), `SocketsFlow` (what a node's TCP connections say of themselves), `QueueFlow`
 (what waits in a queue), `PageFlow` (web pages, one after another). A `Cut` among the flows cuts a cable at an instant,
-and heals it. A tool that is missing, or output that cannot be parsed, raises `linklab.errors.MeasurementError`; it is
-never counted as loss.
+and heals it. `Events` say what happened in a recorded run, and why. A tool that is missing, or output that cannot be
+parsed, raises `linklab.errors.MeasurementError`; it is never counted as loss.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from __future__ import annotations
 from linklab.measure.capture_files import Capture
 from linklab.measure.captures import capture, layers
 from linklab.measure.devices import bucket_of_one_frame, moderated
+from linklab.measure.events.table import Event, EventKind, Events
 from linklab.measure.flows import Flow, FlowOf
 from linklab.measure.prober import Probe, Prober
 from linklab.measure.recordings import Recording, recorded
@@ -53,6 +54,9 @@ __all__ = [
     "CutResult",
     "EchoFlow",
     "EchoResult",
+    "Event",
+    "EventKind",
+    "Events",
     "Flow",
     "FlowOf",
     "Iperf2Flow",

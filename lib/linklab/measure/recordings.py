@@ -22,8 +22,9 @@ import zlib
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from linklab import schema
 from linklab.errors import LabError, MeasurementError, quoted
@@ -31,6 +32,8 @@ from linklab.files import write_whole
 from linklab.guest import lab_api
 from linklab.lab import Lab
 from linklab.measure.capture_files import Frame, pcapng
+from linklab.measure.events.reading import events_of
+from linklab.measure.events.table import Events
 from linklab.measure.headers import fingerprint, ip_of
 from linklab.network import Network, NetworkState
 
@@ -98,6 +101,26 @@ class TcpState(NamedTuple):
     in_flight_bytes: int
 
 
+TcpPhaseName = Literal["open", "disorder", "reduced", "recovery", "loss"]
+
+
+class TcpPhase(NamedTuple):
+    """A TCP sender's congestion control enters a state (the kernel's tcp_cong_state_set).
+
+    ``open``: all is well; ``disorder``: packets may be missing; ``reduced``: a queue told of congestion, and the window
+    gets smaller; ``recovery``: acknowledgements told of a loss; ``loss``: the timeout passed.
+    """
+
+    time_ns: int
+    source: str
+    destination: str
+    name: TcpPhaseName
+
+
+_PHASES: Final[tuple[TcpPhaseName, ...]] = ("open", "disorder", "reduced", "recovery", "loss")
+"""By the kernel's number (enum tcp_ca_state of linux/tcp.h)."""
+
+
 class Port(NamedTuple):
     """A recorded interface, its node, and the interface at the other end of its cable, if there is one."""
 
@@ -120,9 +143,18 @@ class Recording:
     begin_s: float = 0.0
     end_s: float = 0.0
     plan: Network | None = None
+    phases: tuple[TcpPhase, ...] = ()
 
     def __repr__(self) -> str:
         return f"<recording of {len(self.ports)} interfaces: {len(self.hops)} hops of packets>"
+
+    @cached_property
+    def events(self) -> Events:
+        """What happened, and why: losses, retransmissions, windows, timeouts, flows. A run's have its cuts as well.
+
+        Raises MeasurementError for an empty recording.
+        """
+        return events_of(self)
 
     def of(self, interface: str) -> tuple[PacketHop, ...]:
         """Return the hops at one interface. Raises MeasurementError for one that was not recorded."""
@@ -133,9 +165,13 @@ class Recording:
         return tuple(hop for hop in self.hops if hop.interface == interface)
 
     def why(self, hop: PacketHop) -> str:
+        """Return `cause` with the kernel's own word for a drop; an empty string if the packet was not dropped."""
+        return f"{self.cause(hop)[:-1]} (the kernel says {hop.dropped})." if hop.dropped else self.cause(hop)
+
+    def cause(self, hop: PacketHop) -> str:
         """Return in a sentence why a packet was dropped at this hop; an empty string if it was not."""
         if hop.dropped:
-            return self._why_dropped(hop)
+            return self._cause_of_drop(hop)
         if not hop.discarded:
             return ""
         peer = next((port.peer for port in self.ports if port.interface == hop.interface), None)
@@ -143,23 +179,22 @@ class Recording:
         told = _DISCARDS.get(hop.discarded, "")
         return f"{node} discarded it: {told or 'the kernel says ' + hop.discarded}."
 
-    def _why_dropped(self, hop: PacketHop) -> str:
+    def _cause_of_drop(self, hop: PacketHop) -> str:
         shape = next(
             (it.shape for node in self.network.nodes for it in node.interfaces if it.name == hop.interface), None
         )
         limit = shape.queue_packets if shape else None
         held = f"{hop.waiting} packet{'' if hop.waiting == 1 else 's'}"
-        reason = f"(the kernel says {hop.dropped})"
         if limit is not None and hop.waiting >= limit:
-            return f"The queue of {hop.interface} was full: {held} in it, and its limit is {limit} {reason}."
+            return f"The queue of {hop.interface} was full: {held} in it, and its limit is {limit}."
         if shape is not None and shape.loss_percent:
             return (
                 f"The link loses {shape.loss_percent:g} % of the packets at random; the queue of {hop.interface} held "
-                f"{held} {reason}."
+                f"{held}."
             )
         if hop.dropped.startswith("CONGESTED"):
-            return f"Queue management at {hop.interface} dropped it early, with {held} in the queue {reason}."
-        return f"The queue of {hop.interface} dropped it, with {held} in it {reason}."
+            return f"Queue management at {hop.interface} dropped it early, with {held} in the queue."
+        return f"The queue of {hop.interface} dropped it, with {held} in it."
 
     def save_pcap(self, path: str | Path, *interfaces: str) -> Path:
         """Write the frames that passed these interfaces, or all recorded ones, to a pcapng file for Wireshark.
@@ -257,7 +292,9 @@ def drop(lab: Lab) -> None:
 def fill(recording: Recording, data: Mapping[str, Any], begin_s: float, end_s: float) -> None:
     """Fill a recording with what a lab's recorder noted. Raises MeasurementError if the notes contradict each other."""
     notes = schema.load(_Notes, data, "what the lab noted of packets")
-    recording.ports, recording.hops, recording.tcp = _Reader(recording.network, notes).read()
+    reader = _Reader(recording.network, notes)
+    recording.ports, recording.hops, recording.tcp = reader.read()
+    recording.phases = tuple(reader.phases)
     recording.begin_s, recording.end_s = begin_s, end_s
 
 
@@ -408,6 +445,7 @@ class _Reader:
         self._hops: list[PacketHop] = []
         self._tcp: list[TcpState] = []
         self._reason_of_queue: dict[int, str] = {}
+        self.phases: list[TcpPhase] = []
 
     def read(self) -> tuple[tuple[Port, ...], tuple[PacketHop, ...], tuple[TcpState, ...]]:
         handlers: dict[str, tuple[tuple[str, ...], Callable[..., None]]] = {
@@ -419,6 +457,7 @@ class _Reader:
                 ("saddr", "daddr", "snd_nxt", "snd_una", "snd_cwnd", "ssthresh", "srtt"),
                 self._segment,
             ),
+            "tcp_cong_state_set": (("sport", "dport", "saddr", "daddr", "cong_state"), self._phase),
         }
         by_id = {
             format_.id: (format_.reader(*fields), handle)
@@ -585,6 +624,13 @@ class _Reader:
                 (following - first) % 2**32,
             )
         )
+
+    def _phase(self, time_ns: int, at: int, port: int, other_port: int, source: int, other: int, state: int) -> None:
+        self.phases.append(TcpPhase(time_ns, _place_name(source, port), _place_name(other, other_port), _PHASES[state]))
+
+
+def _place_name(address: int, port: int) -> str:
+    return f"{socket.inet_ntoa(address.to_bytes(4, sys.byteorder))}:{port}"
 
 
 def _socket_name(address: bytes) -> str:

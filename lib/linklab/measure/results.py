@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, Final, TypeVar
 
 from linklab import schema
 from linklab.errors import MeasurementError
+from linklab.measure.events.reading import events_of
+from linklab.measure.events.table import Events
 from linklab.measure.flows import Flow
 from linklab.measure.recordings import Recording
 from linklab.network import NetworkState
@@ -153,6 +156,21 @@ class Run:
         if self.recording is None:
             raise MeasurementError("this run was not recorded: give record=True to measure.run_together")
         return self.recording.save_pcap(path, *interfaces)
+
+    @cached_property
+    def events(self) -> Events:
+        """What happened in the run, and why; see `linklab.measure.Events`. Flows are named as the player names them.
+
+        Raises MeasurementError where the run was not recorded.
+        """
+        if self.recording is None:
+            raise MeasurementError("this run was not recorded: give record=True to measure.run_together")
+        congestion = {
+            (result.flow.source, result.flow.destination): control
+            for result in self.results
+            if (control := getattr(result.flow, "congestion", ""))
+        }
+        return events_of(self.recording, congestion)
 
     @property
     def origin(self) -> Origin | None:

@@ -1,0 +1,177 @@
+"""Events: each thing that happened in a recorded run, with the cause that it really had."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from linklab.errors import MeasurementError
+from linklab.lab import Lab, start
+from linklab.measure import Event, Events, Run, TcpFlow, UdpFlow, recorded, run_together
+from linklab.measure.recordings import PacketHop, Recording
+from linklab.network import COURSE, TWO_HOSTS, expected_state
+
+
+def recording_of(run: Run) -> Recording:
+    assert run.recording is not None
+    return run.recording
+
+
+@pytest.fixture(scope="module")
+def full(virtual: None, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """Two TCP flows fill queues of the course network; a datagram a moment goes elsewhere."""
+    flows = [
+        TcpFlow("h1", "h4", duration_s=3),
+        TcpFlow("h7", "h9", duration_s=3),
+        UdpFlow("h2", "h3", rate_mbps=1, duration_s=1),
+    ]
+    with start(COURSE, folder=tmp_path_factory.mktemp("full")) as lab:
+        return run_together(lab, flows, record=True)
+
+
+@pytest.mark.lab
+def test_every_lost_packet_is_a_loss_with_its_cause(full: Run) -> None:
+    recording, losses = recording_of(full), full.events.of("loss")
+    lost = [hop for hop in recording.hops if hop.lost]
+    assert Counter((it.packet, it.where) for it in losses) == Counter((hop.packet, hop.interface) for hop in lost)
+    assert len(losses) > 20
+    assert all("was full" in it.why and it.where in it.why for it in losses)
+    (first,) = {hop.queued_ns for hop in recording.hops if hop.packet == losses[0].packet and hop.dropped}
+    assert losses[0].at_s == pytest.approx((first - recording.hops[0].queued_ns) / 1e9)
+
+
+@pytest.mark.lab
+def test_a_retransmission_after_a_full_queue_repeats_a_lost_packet(full: Run) -> None:
+    again = full.events.of("retransmission")
+    assert len(again) >= len(full.events.of("loss")) - 2, "all that is lost is sent again"
+    assert {it.where for it in again} <= {"h1-eth0", "h7-eth0"}
+    assert all("was lost" in it.why and "was full" in it.why for it in again)
+    assert any("duplicate acknowledgements" in it.why for it in again)
+    assert not full.events.of("timeout")
+
+
+@pytest.mark.lab
+def test_a_loss_makes_the_window_smaller_by_cubic_s_factor(full: Run) -> None:
+    smaller = full.events.of("window")
+    assert {it.where for it in smaller} == {"h1", "h7"}
+    for it in smaller:
+        window, threshold = (int(word) for word in it.what.split() if word.isdecimal())
+        assert threshold == pytest.approx(0.7 * window, abs=1)
+        assert "lost" in it.why
+
+
+@pytest.mark.lab
+def test_flows_begin_and_end_with_their_packets(full: Run) -> None:
+    for kind in ("flow begins", "flow ends"):
+        flows = full.events.of(kind)
+        assert {it.flow.partition(" ")[0] for it in flows} == {"TCP", "UDP"}
+        assert len({it.flow for it in flows}) == len(flows) == 6, "three flows of data, and iperf3's own connections"
+    begin, end = (full.events.first(kind, flow="UDP") for kind in ("flow begins", "flow ends"))
+    assert end.at_s - begin.at_s == pytest.approx(1, abs=0.3)
+    assert "TCP cubic h1" in full.events.of("loss", flow="h1")[0].flow
+
+
+@pytest.mark.lab
+def test_a_check_can_choose_a_packet(full: Run) -> None:
+    """The packet that waited longest before the first loss of a flow."""
+    recording, lost = recording_of(full), full.events.first("loss", where="r2-eth2")
+
+    def waited_ns(hop: PacketHop) -> int:
+        return hop.left_ns - hop.queued_ns if hop.left_ns is not None else 0
+
+    def at_s(hop: PacketHop) -> float:
+        return (hop.queued_ns - recording.hops[0].queued_ns) / 1e9
+
+    longest = max((hop for hop in recording.of(lost.where) if at_s(hop) < lost.at_s), key=waited_ns)
+    assert longest.waiting > 90
+    assert longest.packet != lost.packet
+
+
+@pytest.fixture(scope="module")
+def lab(virtual: None, tmp_path_factory: pytest.TempPathFactory) -> Lab:
+    return start(TWO_HOSTS, folder=tmp_path_factory.mktemp("events"))
+
+
+@pytest.mark.lab
+def test_packets_lost_at_random_are_sent_again_for_one_of_the_reasons_that_tcp_has(lab: Lab) -> None:
+    lab["h1"].cmd("tc qdisc change dev h1-eth0 handle 10: netem delay 10ms limit 50 loss 20%")
+    events = run_together(lab, [TcpFlow("h1", "h2", duration_s=4)], record=True).events
+    lab["h1"].cmd("tc qdisc change dev h1-eth0 handle 10: netem delay 10ms limit 50 loss 0%")
+    assert events.of("loss")
+    assert all("loses 20 %" in it.why for it in events.of("loss"))
+    reasons = Counter(it.why.partition(".")[0] for it in events.of("retransmission"))
+    assert len(reasons) >= 3, "duplicate acknowledgements, a packet that is late, and the timeout"
+    assert not any("unknown" in why for why in reasons)
+    after = events.of("retransmission")
+    for it in events.of("timeout"):
+        assert "The packet was lost" in it.why
+        assert any(other.at_s == pytest.approx(it.at_s, abs=1e-3) and "timeout" in other.why for other in after)
+    assert events.of("timeout")
+
+
+@pytest.mark.lab
+def test_a_timeout_that_was_not_needed_is_told(lab: Lab) -> None:
+    """The way back gets slower at once, by far more than TCP's timeout."""
+    slower = "tc qdisc change dev h2-eth0 handle 10: netem delay {}ms limit 500"
+    lab["h1"].cmd("tc qdisc change dev h1-eth0 handle 10: netem delay 10ms limit 500")
+    lab["h2"].cmd("iperf3 -s -1 -D > /dev/null")
+    with recorded(lab) as recording:
+        transfer = lab["h1"].popen("iperf3 -c 10.0.0.2 -t 4 -b 2M")
+        lab.sleep(2)
+        lab["h2"].cmd(slower.format(900))
+        transfer.wait()
+        lab.sleep(5)
+    lab["h2"].cmd(slower.format(10))
+    assert not recording.events.of("loss")
+    assert "Nothing was lost" in recording.events.first("timeout").why
+    assert all("not needed" in it.why for it in recording.events.of("retransmission"))
+    assert any("takes its reduction back" in it.what for it in recording.events.of("window"))
+
+
+@pytest.mark.large
+@pytest.mark.lab
+@pytest.mark.parametrize("ecn", [False, True])
+def test_queue_management_drops_or_marks(ecn: bool, virtual: None, lab_folder: Path) -> None:
+    with start(COURSE, folder=lab_folder) as lab:
+        codel = f"codel limit 200 target 5ms {'ecn' if ecn else 'noecn'}"
+        lab["r2"].cmd(f"tc qdisc replace dev r2-eth2 parent 5:1 handle 20: {codel}")
+        for name in ("h1", "h4"):
+            lab[name].cmd(f"sysctl -w net.ipv4.tcp_ecn={int(ecn)}")
+        events = run_together(lab, [TcpFlow("h1", "h4", duration_s=2)], record=True).events
+    early = events.of("loss", where="r2-eth2")
+    assert bool(early) == (not ecn)
+    assert all("dropped it early" in it.why for it in early)
+    assert any(("ECN" if ecn else "lost packet") in it.why for it in events.of("window"))
+
+
+def made(*events: tuple[float, Any]) -> Events:
+    return Events(Event(at_s, kind, "r1-eth1", "It happens.", "<b>", None, "TCP h1:1 to h2:2") for at_s, kind in events)
+
+
+def test_events_are_chosen_by_kind_place_and_flow() -> None:
+    events = made((0, "flow begins"), (1, "loss"), (2, "loss"))
+    assert [it.at_s for it in events.of("loss")] == [1, 2]
+    assert events.first("loss") == events[1]
+    assert len(events.of(where="r1-eth1", flow="h1")) == 3
+    assert not events.of(where="r1")
+    with pytest.raises(MeasurementError, match=r"no kind of event 'lost': choose of loss, retransmission"):
+        events.of("lost")  # type: ignore[arg-type]
+    with pytest.raises(MeasurementError, match=r"no such event is in this recording: it has 1 flow begins, 2 loss"):
+        events.first("timeout")
+
+
+def test_a_table_of_many_events_shows_the_first_ones() -> None:
+    shown = made(*((it, "loss") for it in range(1000)))._repr_html_()
+    assert shown.count("<tr>") == 51
+    assert "and 950 more" in shown
+    assert "&lt;b&gt;" in shown
+
+
+def test_an_empty_recording_and_a_run_without_one_are_refused() -> None:
+    with pytest.raises(MeasurementError, match="this recording is empty"):
+        _ = Recording(expected_state(TWO_HOSTS)).events
+    with pytest.raises(MeasurementError, match="record=True"):
+        _ = Run((), 0.0).events
