@@ -405,14 +405,16 @@ lab14.check_ring(ring).require()
 # %% [markdown] reflect="papers" points=4
 # The first packets wait for the controller at each switch. A value of bandwidth over the first packets is their bytes
 # divided by a time in which nothing arrived: that explains a low first value such as 7.3 of 100 Mbit/s. It cannot
-# explain more than the link's rate: packets that waited leave one after another, at the link's rate at most. For 20.8
-# and 31.5 of 10 Mbit/s another cause is needed: for example a rate limiter that lets a burst pass at first (a token
-# bucket starts full), or packets that waited *behind* the limited link and arrive together. A mean over thousands of
-# packets hides a few late ones: 10 packets that are 100 ms late among 10,000 change it by 0.1 ms.
+# explain more than the link's rate by itself: from a cable, packets that waited leave one after another, at the link's
+# rate at most. For 20.8 and 31.5 of 10 Mbit/s another cause is needed: a rate limiter that lets a burst pass at first
+# (Mininet's token bucket starts full). It needs several packets at once: from a fast sender, or those that waited for
+# the controller. A mean over thousands of packets hides a few late ones: 10 packets that are 100 ms late among 10,000
+# change it by 0.1 ms.
 #
-# **Rubric.** 4 points: the wait explains the low value; it explains no value above the rate of the link; another cause
-# for those (burst of a limiter, packets that arrive together); a mean over many packets hides the first ones. 1 point
-# each. Typical wrong: (1) "the controller makes packets faster"; (2) "Mininet is inaccurate" without a mechanism.
+# **Rubric.** 4 points: the wait explains the low value; it alone explains no value above the rate of the link; another
+# cause for those (burst of a limiter, that packets meet together); a mean over many packets hides the first ones.
+# 1 point each. Typical wrong: (1) "the controller makes packets faster"; (2) "Mininet is inaccurate" without a
+# mechanism.
 
 # %% id="explain-papers"
 ring.stop()
