@@ -330,6 +330,60 @@ def test_a_mistake_with_which_mininet_cannot_go_on_is_one_line(
     assert re.search(told, one_line(done.stderr))
 
 
+@pytest.mark.parametrize("address", ["nonsense", "10.0.0.300/24", "10.0.0.1/33"])
+def test_what_is_no_address_is_told_and_mininet_goes_on(address: str, virtual: Kind, tmp_path: Path) -> None:
+    done = ran(tmp_path, f"net = Mininet(controller=None)\nnet.addHost('h1', ip='{address}')\nprint('goes on')\n")
+    assert done.stdout == "goes on\n"
+    assert f"{address!r} is no IPv4 address" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "net = Mininet(controller=None)\nh1, h2 = net.addHost('h1'), net.addHost('h2')\nnet.addLink(h1, h2)\n"
+        "print(h1.cmd(f'ping -c 1 {h2.IP()}'))\n",
+        "net = Mininet(SingleSwitchTopo(2), controller=None)\nnet.pingAll()\n",
+    ],
+)
+def test_a_network_that_nobody_started_is_told(text: str, virtual: Kind, tmp_path: Path) -> None:
+    assert ran(tmp_path, text).stderr.count("call net.start()") == 1
+
+
+def test_equal_addresses_are_told_where_they_meet_and_nowhere_else(virtual: Kind, tmp_path: Path) -> None:
+    """Two homes have the same addresses, each behind a router of its own."""
+    text = (
+        "net = Mininet(switch=LinuxBridge, controller=None)\n"
+        "for home in 'ab':\n"
+        "    router, inside = net.addHost(f'r{home}', ip=None), net.addSwitch(f's{home}1')\n"
+        "    net.addLink(router, inside, params1={'ip': '192.168.1.1/24'})\n"
+        "    net.addLink(net.addHost(f'h{home}', ip='192.168.1.2/24'), inside)\n"
+        "net.addLink('ra', 'rb', params1={'ip': '10.0.0.1/24'}, params2={'ip': '10.0.0.2/24'})\n"
+        "net.addLink(net.addHost('guest', ip='192.168.1.2/24'), 'sb1')\n"
+        "net.start()\n"
+    )
+    assert re.findall(r"^\*\*\* (.*): .*192\.168", ran(tmp_path, text).stderr, re.MULTILINE) == ["hb, guest"]
+
+
+def test_a_loss_that_zero_does_not_take_away_is_told(virtual: Kind, tmp_path: Path) -> None:
+    text = (
+        "net = Mininet(controller=None, link=TCLink)\nh1, h2 = net.addHost('h1'), net.addHost('h2')\n"
+        "end = net.addLink(h1, h2, loss=10).intf1\nend.config(loss=0)\n"
+        "print(h1.cmd('tc qdisc show dev h1-eth0'))\nend.config(bw=10, loss=0)\n"
+        "print(h1.cmd('tc qdisc show dev h1-eth0'))\n"
+    )
+    done = ran(tmp_path, text)
+    kept, taken = done.stdout.split("qdisc")[1:]
+    assert "loss 10%" in kept
+    assert "loss" not in taken
+    assert done.stderr.count("takes no loss away") == 1
+
+
+def test_links_are_printed_as_mininet_prints_them(virtual: Kind, tmp_path: Path) -> None:
+    done = mininet(tmp_path, "mn", "--link", "tc,bw=100,delay=1ms,loss=0", "--switch", "lxbr", "--test", "none")
+    end = "(100.00Mbit 1ms delay 0.00000% loss)"
+    assert f"*** Adding links:\n{end} {end} (h1, s1) {end} {end} (h2, s1) \n" in done.stderr
+
+
 @pytest.mark.parametrize(
     "text", ["print 'hello'\n", "if 1:\n        x = 1\n\ty = 2\n", "try:\n    x\nexcept E, e:\n    pass\n"]
 )
@@ -355,6 +409,35 @@ class Hub(app_manager.RyuApp):
         )
         switch.send_msg(parser.OFPFlowMod(datapath=switch, match=parser.OFPMatch(), instructions=[flood]))
 """
+
+
+def with_ryu(folder: Path, application: str) -> subprocess.CompletedProcess[str]:
+    """A script whose controller is an application for Ryu."""
+    (folder / "hub.py").write_text(application)
+    return ran(
+        folder,
+        "from functools import partial\nfrom mininet.node import Controller, OVSSwitch\n"
+        "ryu = partial(Controller, command='ryu-manager', cargs='--ofp-tcp-listen-port %d hub.py')\n"
+        "ovs = partial(OVSSwitch, protocols='OpenFlow13')\n"
+        "net = Mininet(SingleSwitchTopo(2), switch=ovs, controller=ryu)\n"
+        "net.start()\nprint(net.pingAll('1'))\n",
+    )
+
+
+@pytest.mark.large
+def test_an_application_for_ryu_may_import_what_it_does_not_use(virtual: Kind, tmp_path: Path) -> None:
+    done = with_ryu(tmp_path, "import ryu.app.wsgi\nfrom ryu.app.wsgi import ControllerBase\n" + RYU)
+    assert done.stdout == "0.0\n", done.stderr
+
+
+@pytest.mark.large
+@pytest.mark.parametrize(
+    "use", ["class X(ControllerBase): pass", "ControllerBase('x')", "import ryu.app.simple_switch"]
+)
+def test_the_last_words_of_a_controller_that_ends_reach_the_terminal(use: str, virtual: Kind, tmp_path: Path) -> None:
+    said = with_ryu(tmp_path, f"from ryu.app.wsgi import ControllerBase\n{use}\n" + RYU).stderr
+    assert "os-ken, which stands for Ryu in a lab, has no ryu.app." in said
+    assert "is not in the lab" not in said
 
 
 @pytest.mark.large

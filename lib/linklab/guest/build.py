@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import resource
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -98,10 +98,23 @@ def build_network(
         f"{node}: configured by its class {asked.own_ways[node]}: {', '.join(dict.fromkeys(fields))} not checked"
         for node, fields in left_out.items()
     )
-    twice = (
-        () if isinstance(topology, Network) else same_addresses(state, {it.name for it in net.hosts if it.inNamespace})
-    )
+    twice = () if isinstance(topology, Network) else _same_addresses(net, state)
     return [*asked.not_checked, *own_ways, *twice]
+
+
+def _same_addresses(net: LabNetwork, state: NetworkState) -> Iterator[str]:
+    interfaces = [(node, each) for node in state.nodes for each in node.interfaces if each.peer]
+    apart = {host.name for host in net.hosts if host.inNamespace}
+    return same_addresses(
+        [((node.name, each.name), each.peer) for node, each in interfaces if each.peer],
+        [
+            ((node.name, each.name), address.partition("/")[0])
+            for node, each in interfaces
+            if node.name in apart
+            for address in each.addresses
+        ],
+        net.joining(),
+    )
 
 
 def wait_for_ports(net: LabNetwork, pause: Callable[[float], object]) -> None:

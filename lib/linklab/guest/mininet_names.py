@@ -5,12 +5,15 @@ A script's ``from mininet.net import Mininet`` gets `ScriptNetwork`. Mininet's o
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 import os
 import sys
 import time
 import traceback
+import weakref
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any
@@ -26,18 +29,24 @@ from mininet.net import Mininet
 from linklab.errors import LabError, LinklabError, NetworkError
 from linklab.guest import startup
 from linklab.guest.build import raise_file_limit, wait_for_ports
-from linklab.guest.mininet_parts import LabHost, LabIntf, LabLink, without_cpu_limits
+from linklab.guest.mininet_parts import LabHost, LabIntf, LabLink, check_address, without_cpu_limits
 from linklab.guest.namespace import as_in_mininet
 from linklab.guest.net import LabNetwork
 from linklab.guest.node_settings import configure_nodes
 from linklab.guest.node_shell import number_prompts
-from linklab.guest.topo_expectation import addresses_of_several, rings, shape_of_end
+from linklab.guest.switches import last_words, log_of
+from linklab.guest.topo_expectation import rings, same_addresses, shape_of_end
 
 _STOCK: dict[Any, Any] = {}
 """Mininet's class of a link for each that scripts find in its place."""
 _CONTROLLER_LOOKS_S = (0.1, 0.2, 0.4, 0.8, 1.6)
 _SIGNATURE = inspect.signature(Mininet.__init__)
 _NOT_THE_SCRIPT = (str(Path(__file__).parents[1]), str(Path(mininet.net.__file__).parent))
+
+
+_NOT_BUILT: weakref.WeakSet[mininet.node.Node] = weakref.WeakSet()
+"""Hosts that have no address yet."""
+_NOT_STARTED = "the network does not run yet: call net.start() first"
 
 
 class PlainLink(LabLink):
@@ -69,9 +78,17 @@ class ScriptNetwork(LabNetwork):
         super().__init__(**asked)
 
     def addHost(self, name: str, cls: Any = None, **params: Any) -> Any:
-        """As Mininet's."""
+        """As Mininet's. An address that is none is told, and the host has none."""
         raise_file_limit(len(self.nameToNode))
-        return super().addHost(name, cls, **params)
+        if isinstance(params.get("ip"), str):
+            try:
+                check_address(name, params["ip"])
+            except NetworkError as mistake:
+                error(f"*** {mistake}\n")
+                params["ip"] = None
+        host = super().addHost(name, cls, **params)
+        _NOT_BUILT.add(host)
+        return host
 
     def addLink(
         self, node1: Any, node2: Any, port1: Any = None, port2: Any = None, cls: Any = None, **params: Any
@@ -99,6 +116,18 @@ class ScriptNetwork(LabNetwork):
             error(f"*** {failure}\n")
             return ["", ""]
 
+    def configHosts(self) -> None:
+        """As Mininet's."""
+        _NOT_BUILT.difference_update(self.hosts)
+        super().configHosts()
+
+    def ping(self, *args: Any, **params: Any) -> float:
+        """As Mininet's; where nothing arrives since nobody started the network, it says so."""
+        lost_percent: float = super().ping(*args, **params)
+        if lost_percent == 100 and not self._runs:
+            error(f"*** {_NOT_STARTED}\n")
+        return lost_percent
+
     def start(self) -> None:
         """As Mininet's, and then what measurements need. Hosts ask for their neighbours, as they do in Mininet."""
         self._tell_rings()
@@ -114,21 +143,34 @@ class ScriptNetwork(LabNetwork):
             error(f"*** {line}\n")
 
     def _tell_addresses(self) -> None:
-        owners: dict[str, list[str]] = {}
-        for host in self.hosts:
-            for address in {intf.ip for intf in host.intfList() if intf.ip and intf.name != "lo" and host.inNamespace}:
-                owners.setdefault(address, []).append(host.name)
-        for line in addresses_of_several(owners):
+        """Tell of equal addresses; those of a VLAN, whose interface has a dot in its name, are not on the cable."""
+        cables = [
+            ((one.node.name, one.name), (two.node.name, two.name))
+            for one, two in ((link.intf1, link.intf2) for link in self.links)
+        ]
+        addresses = [
+            ((host.name, intf.name), intf.ip)
+            for host in self.hosts
+            for intf in host.intfList()
+            if host.inNamespace and intf.ip and intf.link and "." not in intf.name
+        ]
+        for line in same_addresses(cables, addresses, self.joining()):
             error(f"*** {line}\n")
 
     def _await_controllers(self) -> None:
-        """Wait a little until the switches of Open vSwitch have their controllers: they drop all until then."""
-        if any(not isinstance(it, mininet.node.RemoteController) for it in self.controllers):
+        """Wait a little until the switches of Open vSwitch have their controllers: they drop all until then.
+
+        Of a controller that does not come it tells the last words, which are in a file of the lab.
+        """
+        started = [it for it in self.controllers if not isinstance(it, mininet.node.RemoteController)]
+        if started:
             waiting = [it for it in self.switches if isinstance(it, mininet.node.OVSSwitch)]
             for pause_s in _CONTROLLER_LOOKS_S:
                 if not (waiting := [it for it in waiting if not it.connected()]):
                     return
                 time.sleep(pause_s)
+            said = "; ".join(f"{it} in {log_of(it)}: {last_words(it)}" for it in started)
+            error(f"*** {waiting[0]} has no connection to its controller. {said}\n")
 
 
 class ScriptNetworkWithControlNet(ScriptNetwork, mininet.net.MininetWithControlNet):
@@ -148,6 +190,7 @@ def bind() -> None:
     as_in_mininet()
     sys.excepthook = _show_error
     CLI.waitForNode = _wait_for_node
+    mininet.node.Node.IP = _telling(mininet.node.Node.IP)
 
 
 def _wait_for_node(self: CLI, node: Any) -> None:
@@ -157,6 +200,20 @@ def _wait_for_node(self: CLI, node: Any) -> None:
             output(node.monitor())
         except KeyboardInterrupt:
             node.sendInt()
+
+
+def _telling(address_of: Callable[..., str | None]) -> Callable[..., str | None]:
+    """Return Mininet's ``Node.IP`` with a line, once, for hosts that get their address when the network starts."""
+
+    @functools.wraps(address_of)
+    def ip(node: mininet.node.Node, intf: Any = None) -> str | None:
+        address = address_of(node, intf)
+        if address is None and node in _NOT_BUILT:
+            _NOT_BUILT.clear()
+            error(f"*** {node} has no address, for {_NOT_STARTED}\n")
+        return address
+
+    return ip
 
 
 def _show_error(kind: type[BaseException], value: BaseException, trace: TracebackType | None) -> None:

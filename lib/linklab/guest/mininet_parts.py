@@ -8,12 +8,13 @@ interfaces are made and shaped over netlink instead of by shell commands.
 from __future__ import annotations
 
 import errno
+import ipaddress
 import re
 from _blake2 import blake2b  # that of hashlib, which would load OpenSSL first, with each start of a lab
 from typing import Any, ClassVar
 
 from mininet.link import Intf, Link, TCIntf
-from mininet.log import error
+from mininet.log import error, info
 from mininet.node import CPULimitedHost, Host, Node
 
 from linklab.errors import NetworkError
@@ -63,6 +64,14 @@ def delay_ms(text: str | float) -> float:
     if match is None or (match[2] and match[2] not in _TIME_MS):
         raise NetworkError(f"delay {text!r} is not a time: write it like '10ms' or '2.5ms'")
     return float(match[1]) * (_TIME_MS[match[2]] if match[2] else 1e-3)
+
+
+def check_address(owner: str, address: str) -> None:
+    """Raise `NetworkError` for an address that is none of IPv4's."""
+    try:
+        ipaddress.IPv4Interface(address)
+    except ValueError:
+        raise NetworkError(f"{owner}: {address!r} is no IPv4 address: write it like 10.0.0.1/24") from None
 
 
 class _OpensShell:
@@ -214,8 +223,9 @@ class LabIntf(TCIntf):
         """Give the interface this address in place of its first one, and bring it up, as ifconfig does.
 
         Those who knew the address elsewhere learn where it is now: setting the Ethernet address, also to what it is,
-        makes the kernel announce (arp_notify, see `set_host`).
+        makes the kernel announce (arp_notify, see `set_host`). Raises `NetworkError` for what is no address.
         """
+        check_address(self.name, ipstr)
         if "/" not in ipstr and prefixLen is None:
             raise ValueError(f"no prefix length for {ipstr} on {self.name}: write it like 10.0.0.2/24")
         ip, _, length = ipstr.partition("/")
@@ -267,7 +277,13 @@ class LabIntf(TCIntf):
         result: dict[str, Any] = Intf.config(self, **others)
         self._set_offloads(gro=gro, txo=txo, rxo=rxo)
         if bw is None and not delay and not loss and queue_packets is None:
+            if loss is not None and self._times_shaped:
+                error(
+                    f"*** {self.name}: loss=0 alone takes no loss away, in Mininet neither: say the rest of the shape "
+                    "with it, as config(bw=10, loss=0), or delay='0ms' where there is no more\n"
+                )
             return None
+        info(_as_mininet_prints(bw, delay, jitter, loss))
         self._clear_shape()
         try:
             self._shape(bw, delay, jitter, loss, queue_packets, overhead_bytes)
@@ -332,6 +348,17 @@ class LabIntf(TCIntf):
                 raise
         self.node.delIntf(self)
         self.link = None
+
+
+def _as_mininet_prints(bw: float | None, delay: str | float | None, jitter: Any, loss: float | None) -> str:
+    """Return the shape in Mininet's words."""
+    words = (
+        *([f"{bw:.2f}Mbit"] if bw is not None else []),
+        *([f"{delay} delay"] if delay is not None else []),
+        *([f"{jitter} jitter"] if jitter is not None else []),
+        *([f"{loss:.5f}% loss"] if loss is not None else []),
+    )
+    return f"({' '.join(words)}) "
 
 
 _BY_MININET = ("speedup", "use_hfsc", "use_tbf", "latency_ms", "enable_ecn", "enable_red")

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from mininet.link import TCLink, TCULink
 from mininet.log import info, output
 from mininet.net import Mininet
-from mininet.node import CPULimitedHost, Host, Node, OVSSwitch, UserSwitch
+from mininet.node import Controller, CPULimitedHost, Host, Node, OVSController, OVSSwitch, UserSwitch
 from mininet.nodelib import LinuxBridge
 from mininet.util import numCores
 
@@ -140,6 +140,11 @@ class LabNetwork(Mininet):
         """As Mininet's."""
         super().start()
         self._runs = True
+
+    def joining(self) -> set[str]:
+        """Return the switches that hand on to all their ports: not those of Open vSwitch whose controller decides."""
+        learning = all(type(each) in (Controller, OVSController) for each in self.controllers)
+        return {switch.name for switch in self.switches if learning or not isinstance(switch, OVSSwitch)}
 
     def delNode(self, node: Node, nodes: Any = None) -> None:
         """As Mininet's, and its cables go with it: no one finds their other ends later."""

@@ -73,7 +73,20 @@ exec "$@"
 #!/bin/sh
 # os-ken is Ryu carried on: names alone differ
 exec python3 -c '
-import importlib, importlib.abc, importlib.util, sys
+import importlib, importlib.abc, importlib.util, sys, types
+def absent(name):
+    # without a name of its own, by which Python would be told to look for the whole package
+    raise ModuleNotFoundError("os-ken, which stands for Ryu in a lab, has no " + name)
+class Unusable:
+    # what an application imports of Ryu and os-ken has not: whoever calls it or derives from it is told
+    def __getattr__(self, *_, **__):
+        absent("ryu.app.wsgi")
+    __call__ = __mro_entries__ = __getattr__
+class Wsgi(types.ModuleType):
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Unusable()
 class Ryu(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def find_spec(self, name, path, target=None):
         if name == "ryu" or name.startswith("ryu."):
@@ -82,7 +95,7 @@ class Ryu(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         try:
             return importlib.import_module("os_ken" + spec.name[3:])
         except ModuleNotFoundError:
-            raise ModuleNotFoundError("os-ken, which stands for Ryu in a lab, has no " + spec.name, name=spec.name)
+            return Wsgi(spec.name) if spec.name == "ryu.app.wsgi" else absent(spec.name)
     def exec_module(self, module):
         if module.__name__ == "os_ken.base.app_manager":
             module.RyuApp = module.OSKenApp

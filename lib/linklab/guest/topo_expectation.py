@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Hashable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from mininet.link import Intf, Link, OVSLink, TCIntf, TCLink, TCULink
 from mininet.node import CPULimitedHost, Host, Node, UserSwitch
@@ -42,6 +42,9 @@ _LEFT_TO_ITS_CLASS = frozenset({"addresses", "state", "mtu", "peer", "congestion
 _NOT_ASKED = frozenset({"mtu", "tunnel", "VLAN", "routes", "forwarding"})
 """What a Topo cannot say, and what it leaves to the student."""
 _SHAPE_FIELDS = frozenset(shape_values(Shape()))
+T = TypeVar("T", bound=Hashable)
+End: TypeAlias = tuple[str, str]
+"""An end of a cable: its node and its interface."""
 
 
 @dataclass(frozen=True)
@@ -152,38 +155,51 @@ def _unused(word: str, links: list[str]) -> str:
     )
 
 
-def same_addresses(state: NetworkState, apart: Container[str]) -> Iterator[str]:
-    """Yield a line for each IPv4 address that several hosts have. Hosts that are not in `apart` do not count."""
-    owners: dict[str, list[str]] = {}
-    for node in state.nodes:
-        if node.kind == "host" and node.name in apart:
-            for address in {it.partition("/")[0] for each in node.interfaces for it in each.addresses}:
-                owners.setdefault(address, []).append(node.name)
-    yield from addresses_of_several(owners)
+def same_addresses(
+    cables: Iterable[tuple[End, End]], addresses: Iterable[tuple[End, str]], joining: Container[str]
+) -> Iterator[str]:
+    """Yield a line for each IPv4 address that several hosts have on cables which switches (`joining`) join.
 
-
-def addresses_of_several(owners: dict[str, list[str]]) -> Iterator[str]:
-    """Yield a line for each IPv4 address with several owners."""
-    for address, names in owners.items():
-        if len(names) > 1 and ":" not in address:
+    Elsewhere equal addresses may be meant: homes behind NAT, customers with a routing table each.
+    """
+    segments = _Joined[str | End]()
+    for ends in cables:
+        segments.join(*(end[0] if end[0] in joining else end for end in ends))
+    owners: dict[tuple[str | End, str], dict[str, None]] = {}
+    for end, address in addresses:
+        if ":" not in address:
+            owners.setdefault((segments.find(end), address), {})[end[0]] = None
+    for (_, address), names in owners.items():
+        if len(names) > 1:
             yield f"{', '.join(names)}: all have the address {address}, give each one of its own"
 
 
 def rings(cables: Iterable[tuple[str, str]], treeless: Container[str]) -> Iterator[str]:
     """Yield a line if switches without a spanning tree (`treeless`) form a ring."""
-    leader: dict[str, str] = {}
-
-    def find(name: str) -> str:
-        while (above := leader.setdefault(name, name)) != name:
-            name = above
-        return name
-
+    joined = _Joined[str]()
     for one, two in cables:
-        if one in treeless and two in treeless:
-            if find(one) == find(two):
-                yield f"{one}-{two}: closes a ring of switches without stp=True, in which a broadcast circles for ever"
-                return
-            leader[find(one)] = find(two)
+        if one in treeless and two in treeless and not joined.join(one, two):
+            yield f"{one}-{two}: closes a ring of switches without stp=True, in which a broadcast circles for ever"
+            return
+
+
+class _Joined(Generic[T]):
+    """Which things belong together, as pairs of them are joined."""
+
+    def __init__(self) -> None:
+        self._leader: dict[T, T] = {}
+
+    def find(self, one: T) -> T:
+        """Return the one that stands for all that belong together with this one."""
+        while (above := self._leader.setdefault(one, one)) != one:
+            one = above
+        return one
+
+    def join(self, one: T, two: T) -> bool:
+        """Join two; return False where they belonged together before."""
+        one, two = self.find(one), self.find(two)
+        self._leader[two] = one
+        return one != two
 
 
 def _interface_name(info: dict[str, Any], number: int, node: str) -> str:
