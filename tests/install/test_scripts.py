@@ -61,3 +61,53 @@ def test_a_wrong_setting_is_one_line(tmp_path: Path, name: str, value: str) -> N
     done = _validate(tmp_path, **{name: value})
     assert done.returncode != 0
     assert f"linklab: {name}={value} is not a whole number from" in done.stderr
+
+
+TRIGGERS = """
+module Vagrant
+  module Errors
+    class VagrantError < StandardError; end
+  end
+  TRIGGERS = {}
+  def self.configure(_version) = yield(Anything.new)
+end
+class Anything
+  def method_missing(*) = (yield Anything.new, Anything.new if block_given?; self)
+  def respond_to_missing?(*) = true
+  def before(*) = yield(Trigger.new)
+  def after(*) = nil
+end
+class Trigger
+  attr_accessor :name
+  def ruby(&block) = Vagrant::TRIGGERS[name] = block
+end
+class Time
+  def self.now = Time.utc(2027)
+end
+box, provider = ARGV
+load "Vagrantfile"
+vm = Struct.new(:box).new(box)
+machine = Struct.new(:box, :config, :provider_name).new(nil, Struct.new(:vm).new(vm), provider.to_sym)
+begin
+  Vagrant::TRIGGERS["Linklab's box"].call(nil, machine)
+rescue Vagrant::Errors::VagrantError => error
+  puts error.message
+end
+"""
+
+
+@pytest.mark.skipif(shutil.which("ruby") is None, reason="needs Ruby: sudo apt-get install ruby")
+@pytest.mark.parametrize(
+    ("box", "provider", "said"),
+    [
+        ("debian/trixie64", "libvirt", "sudo make box && LINKLAB_BOX=$(echo dist/*-libvirt-"),
+        ("bento/debian-13", "parallels", "one that your course has: LINKLAB_BOX=FILE vagrant up"),
+        ("own.box", "libvirt", ""),
+    ],
+)
+def test_without_a_registry_a_line_says_where_a_box_is_had(box: str, provider: str, said: str) -> None:
+    """As Vagrant runs it, in 2027: the trigger alone, for a clone without a release."""
+    words = ["ruby", "-e", TRIGGERS, box, provider]
+    done = subprocess.run(words, cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    assert len(done.stdout.splitlines()) == bool(said)
+    assert said in done.stdout

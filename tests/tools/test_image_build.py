@@ -5,6 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -80,6 +83,23 @@ def test_an_image_is_made_and_found(packages: list[debian.Package]) -> None:
         assert list(tree.contents(built().folder)) == before, "two images have the same bytes"
     finally:
         os.umask(mask)
+
+
+def test_where_apt_knows_no_debian_all_packages_come_from_the_snapshot_archive(
+    packages: list[debian.Package], archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("LINKLAB_DEBIAN")
+    monkeypatch.setattr(debian, "_SOURCES", tmp_path / "no-sources.list")
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=tmp_path)) as server:
+        monkeypatch.setenv("LINKLAB_DEBIAN_SNAPSHOT", f"http://127.0.0.1:{server.server_port}/archive/debian")
+        dated = tmp_path / "archive/debian" / debian.snapshot().rpartition("/")[2]
+        dated.mkdir(parents=True)
+        (archive / "pool").rename(dated / "pool")
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        image = built()
+        server.shutdown()
+    assert (image.root / "bin/sh").read_text() == "shell"
+    assert image.about.replaced == ()
 
 
 def test_all_licences_are_in_an_image_and_without_one_it_is_refused(
