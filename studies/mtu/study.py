@@ -112,18 +112,18 @@ def measure(lab: Lab, point: Point) -> list[Measured]:
 def from_captures(point: Point, sent: Path, received: Path) -> list[Measured]:
     """Return the metrics of a researcher's own test, captured at its sender and at its receiver.
 
-    The UDP packets in frames of the point's size are told apart by what they carry; others do not count. Both
-    captures need one clock. Raises MeasurementError for files without the packets, or a point that is none of the
-    study's.
+    The UDP packets in frames of the point's size are told apart by what they carry; others do not count. Each
+    capture may have a clock of its own: times are compared within a capture. Raises MeasurementError for files without
+    the packets, or a point that is none of the study's.
     """
     left, arrived = (_captured(path, point.whole("frame_bytes")) for path in (sent, received))
     unknown = arrived.keys() - left.keys()
     if unknown:
         raise MeasurementError(f"{len(unknown)} packets of {received.name} are not in {sent.name}: capture one test")
-    begin_ns = min(left.values())
+    left_ns, arrived_ns = (min(times.values()) for times in (left, arrived))
     link_mbps, _ = rates_mbps(point.text("rates"))
-    departure_s = [(time_ns - begin_ns) / 1e9 for time_ns in left.values()]
-    arrival_s = [(arrived[packet] - begin_ns) / 1e9 if packet in arrived else None for packet in left]
+    departure_s = [(time_ns - left_ns) / 1e9 for time_ns in left.values()]
+    arrival_s = [(arrived[packet] - arrived_ns) / 1e9 if packet in arrived else None for packet in left]
     return _evaluated(departure_s, arrival_s, point.whole("frame_bytes"), link_mbps)
 
 

@@ -217,6 +217,18 @@ def test_a_pair_of_captures_gives_the_metrics_of_a_train(tmp_path: Path) -> None
         from_captures(point, *small)
 
 
+def test_the_clocks_of_two_captures_need_not_agree(tmp_path: Path) -> None:
+    point = Point("mtu", (("frame_bytes", 1500), ("rates", "10/10")))
+    sent = captured(tmp_path / "sent.pcap", [0, 0.0012, 0.0024, 0.0036], [1, 2, 3, 4])
+    both = [
+        captured(tmp_path / f"{begin_s}.pcap", [begin_s + at for at in (0, 0.0006, 0.0018, 0.003)], [1, 2, 3, 4])
+        for begin_s in (0.125, 2.0**30)
+    ]
+    alike, apart = ([(row.metric, row.value) for row in from_captures(point, sent, path)] for path in both)
+    assert [name for name, _ in alike] == [name for name, _ in apart]
+    assert [value for _, value in apart] == pytest.approx([value for _, value in alike], rel=1e-3)
+
+
 @pytest.mark.large
 @pytest.mark.lab
 def test_the_burst_is_the_buckets_and_a_bucket_of_one_frame_removes_it(virtual: Kind, tmp_path: Path) -> None:

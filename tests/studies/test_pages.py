@@ -21,7 +21,7 @@ CONSTANTS = {
     "report": "33 frames; 25 s; 9.6 ms; 16.8",
     "switches": "100 Mbit/s; 10 Mbit/s; 1440 bytes; 100 packets; 20 bytes; 250 us; 7.0; 6.3; 4.1",
     "video": "2 Mbit/s; 8 Mbit/s; 100 Mbit/s; 1000 Mbit/s; 16 packets; 20 packets; 21 packets; 70 ms; 90000 s",
-    "your-own": "9018 bytes; 50 Mbit/s; 6 Mbit/s",
+    "your-own": "9018 bytes; 50 Mbit/s; 6 Mbit/s; 10 Mbit/s; 1000 Mbit/s; 2000 packets",
 }
 """Numbers that may be typed: published ones, and those of protocols and settings."""
 
