@@ -233,6 +233,17 @@ def test_a_script_that_says_nothing_gets_open_vswitch_and_its_controller(virtual
     assert done.stdout.endswith("secure 0.0\n")
 
 
+@pytest.mark.large
+def test_nothing_is_told_of_a_controller_that_switches_reach_later(virtual: Kind, tmp_path: Path) -> None:
+    text = (
+        "from mininet.topo import LinearTopo\nnet = Mininet(LinearTopo(8))\nnet.start()\n"
+        "print(net.ping(net.hosts[:2]))\n"
+    )
+    done = ran(tmp_path, text)
+    assert done.stdout == "0.0\n"
+    assert "c0" not in done.stderr
+
+
 SHELLS = """
 from mininet.node import Host
 

@@ -29,6 +29,7 @@ from mininet.net import Mininet
 from linklab.errors import LabError, LinklabError, NetworkError
 from linklab.guest import startup
 from linklab.guest.build import raise_file_limit, wait_for_ports
+from linklab.guest.listening import listens
 from linklab.guest.mininet_parts import LabHost, LabIntf, LabLink, check_address, without_cpu_limits
 from linklab.guest.namespace import as_in_mininet
 from linklab.guest.net import LabNetwork
@@ -160,17 +161,22 @@ class ScriptNetwork(LabNetwork):
     def _await_controllers(self) -> None:
         """Wait a little until the switches of Open vSwitch have their controllers: they drop all until then.
 
-        Of a controller that does not come it tells the last words, which are in a file of the lab.
+        Of a controller that does not listen even then it tells the last words, which are in a file of the lab.
         """
         started = [it for it in self.controllers if not isinstance(it, mininet.node.RemoteController)]
-        if started:
-            waiting = [it for it in self.switches if isinstance(it, mininet.node.OVSSwitch)]
-            for pause_s in _CONTROLLER_LOOKS_S:
-                if not (waiting := [it for it in waiting if not it.connected()]):
-                    return
-                time.sleep(pause_s)
-            said = "; ".join(f"{it} in {log_of(it)}: {last_words(it)}" for it in started)
-            error(f"*** {waiting[0]} has no connection to its controller. {said}\n")
+        if not started:
+            return
+        waiting = [it for it in self.switches if isinstance(it, mininet.node.OVSSwitch)]
+        for pause_s in _CONTROLLER_LOOKS_S:
+            if not (waiting := [it for it in waiting if not it.connected()]):
+                return
+            time.sleep(pause_s)
+        for controller in started:
+            if not listens(controller.pid, controller.port):
+                error(
+                    f"*** {controller} does not listen on port {controller.port}, so {waiting[0]} waits for it. "
+                    f"Its last words, in {log_of(controller)}: {last_words(controller)}\n"
+                )
 
 
 class ScriptNetworkWithControlNet(ScriptNetwork, mininet.net.MininetWithControlNet):
