@@ -17,10 +17,23 @@ from linklab.units import (
     transmission_ms,
 )
 from studies.mtu.judges import CLAIMS, PUBLISHED, find, summaries
-from studies.mtu.study import BYTE, CABLE, DIRECT, FRAGMENTS, GRE, GREEDY, HTB, LARGER, PACED, ROOMS, STUDIES
+from studies.mtu.study import (
+    BYTE,
+    CABLE,
+    DIRECT,
+    FRAGMENTS,
+    GRE,
+    GREEDY,
+    HTB,
+    LARGER,
+    MININET_BURST,
+    PACED,
+    ROOMS,
+    STUDIES,
+)
 
 page = open_page("mtu", STUDIES, CLAIMS)
-mtu, burst, gre = page["mtu"], page["burst"], page["gre"]
+mtu, burst, backlog, gre = page["mtu"], page["burst"], page["backlog"], page["gre"]
 PC, PB, GB, CABLED, TUNNEL = (
     {"form": form, "sending": sending, "switch": switch}
     for form, sending, switch in (
@@ -33,7 +46,6 @@ settings = {
 }  # fmt: skip
 runs = list(dict.fromkeys((it["frame_bytes"], it["link_mbps"], it["traffic_mbps"]) for it in PUBLISHED["figures"]))
 sizes = tuple(dict.fromkeys(size for size, _, _ in runs))
-MININET_BURST = 15360  # the level of `burst` that Mininet asks for: 15 KiB
 largest_note = "Ours: the largest of any packet in any repeat."
 
 
@@ -75,17 +87,21 @@ def fast(size, setting):
     return f"{ours('bandwidth_max_mbps', size, '10/10', setting).high:.1f}"
 
 
+def cabled(size):
+    """The largest bandwidth at 10/10 behind a controller where the link has no bucket."""
+    return backlog.lookup("bandwidth_max_mbps", link=CABLE, frame_bytes=size).high
+
+
 # %%
 say(f"""
 The study saw bandwidths above the link's rate in the first packets of Mininet's runs. Sent as it sent, each packet
 when its time has come (its section III.B), we call that *{page.verdict("mtu-first-packets")}*:
 {page.because("mtu-first-packets").partition(": ")[2].partition(",")[0]} of the figures that it names.
-Two causes make such packets here, and each leaves its own marks: the token bucket that emulates a link, which needs a
-sender that offers more than the link's rate (up to {fast(4370, GB)} Mbit/s on a link of 10 with 4370 bytes), and a
-learning controller,
-which a switch asks what to do with the first packet (up to {fast(4370, PC)} Mbit/s). The bucket leaves light loads
-alone, and the study's first packets are calm there; the controller does not. Neither explains all of the study's
-figures.
+One cause makes such packets here: the token bucket that emulates a link, which is full when traffic begins. It needs
+several packets at once. A sender that offers more than the link's rate has them (up to {fast(4370, GB)} Mbit/s on a
+link of 10 with 4370 bytes). So have paced packets that waited for a learning controller, which a switch asks what to
+do with the first one (up to {fast(4370, PC)} Mbit/s). On a link without a bucket the same packets behind the same
+controller come with {cabled(4370):.2f} Mbit/s at most.
 """)
 
 # %% [markdown]
@@ -197,12 +213,13 @@ rows = []
 for size in sizes:
     known = find(size, 10, 10, "bandwidth_mbps", "virtual")["maximum"]
     most = [ours("bandwidth_max_mbps", size, "10/10", it).high for it in (PB, GB, PC)]
+    most.append(cabled(size))
     most.append(burst.lookup("bandwidth_max_mbps", shaper=HTB, burst=BYTE, frame_bytes=size).high)
     passed = [burst.lookup("burst_bytes", shaper=HTB, burst=it, frame_bytes=size).high for it in (MININET_BURST, BYTE)]
     rows.append((size, f"{known:g}", *(f"{it:.2f}" for it in most), *(f"{it:.0f}" for it in passed)))
 columns = (
-    "bytes", "Mininet, published", "paced, bridge", "greedy, bridge", "paced, controller", "greedy, bucket of one byte",
-    "bytes at once, Mininet's bucket", "bytes at once, bucket of one byte",
+    "bytes", "Mininet, published", "paced, bridge", "greedy, bridge", "paced, controller", "paced, controller, cable",
+    "greedy, bucket of one byte", "bytes at once, Mininet's bucket", "bytes at once, bucket of one byte",
 )  # fmt: skip
 table(rows, columns, f"Largest bandwidth at 10/10 in Mbit/s, since the first packet. {largest_note}")
 
@@ -218,33 +235,37 @@ panels = {
         "greedy, Mininet's bucket": line(burst, size, shaper=HTB, burst=MININET_BURST),
         "greedy, bucket of one byte": line(burst, size, shaper=HTB, burst=BYTE),
         "paced, controller": line(mtu, size, rates="10/10", **PC),
+        "paced, controller, cable": line(backlog, size),
     }
     for size in sizes
 }
-caption = "Bandwidth since the first packet on a link of 10 Mbit/s, by its possible causes, in the first repeat."
+caption = "Bandwidth since the first packet on a link of 10 Mbit/s, with a bucket and without, in the first repeat."
 page.figure("first-packets", caption, first_packets(panels, 10))
 
 # %% [markdown]
 # **The bucket.** A link's rate is emulated by a token bucket (HTB). It fills while the link is idle, and what it holds
 # passes at once. Mininet asks for a bucket of 15 KiB, but HTB has two, and the second (`cburst`, 1600 bytes unless it
-# is set) limits it too. One frame more passes, for HTB sends as long as the bucket is not in debt. A paced sender
-# never meets this: its second packet comes later than the bucket needs. One command at the sender's link removes the
+# is set) limits it too. One frame more passes, for HTB sends as long as the bucket is not in debt. Packets that come
+# one by one never meet this: the second comes later than the bucket needs. One command at the sender's link removes the
 # burst: `tc class change dev h1-eth0 parent 5: classid 5:1 htb rate 10mbit burst 1`. With TBF in HTB's place the
 # bucket must hold a whole frame; smaller ones drop all.
 
 # %%
 say(f"""
-**The controller.** The first packet waits until addresses are known and the controller has answered. Those behind it
-are not late, or less so, and thus come too close after it. This needs no greedy sender. It also makes bandwidth fall
-far below the link's where the packets behind it wait as well (down to
+**The backlog.** It needs no greedy sender. Behind a controller the first packet waits until addresses are known and
+the controller has answered, and those that follow it wait as well, or come closer to it. They then meet a full bucket.
+On cables they leave one after another, and bandwidth does not exceed the rate in any of
+{len(sizes) * backlog.lookup("bandwidth_max_mbps", link=CABLE, frame_bytes=sizes[0]).count} runs. The wait also makes
+bandwidth fall far below the link's (down to
 {ours("bandwidth_min_mbps", 1518, "100/100", PC).low:.1f} Mbit/s at 1518 bytes and 100/100, where the study has
 {find(1518, 100, 100, "bandwidth_mbps", "virtual")["minimum"]}).
 """)
 
 # %%
 say(f"""
-**Which of the two was it?** At light load the bucket does nothing, and a controller does what it always does
-({ours("bandwidth_max_mbps", 7999, "100/10", PC).high:.1f} Mbit/s at most with 7999 bytes, of 10 that are sent):
+**Whose backlog was it?** At light load a link is faster than the traffic, so packets that waited for a controller
+exceed the traffic's rate without any bucket ({ours("bandwidth_max_mbps", 7999, "100/10", PC).high:.1f} Mbit/s at most
+with 7999 bytes, of 10 that are sent):
 """)
 
 # %%
@@ -266,8 +287,8 @@ table(rows, columns, f"Largest bandwidth and jitter at 100/10. {largest_note}")
 # %% [markdown]
 # The study's largest bandwidth at 100/10 is hardly above the traffic's rate, so its controller had answered before;
 # its jitter there is as large as at full load, and is none of a bucket's. At full load its first packets are too fast,
-# as a bucket makes them, though its sender is said to keep its gaps. Who has the study's captures can tell: the bucket
-# sends packets 1 and 2 back to back, a controller delays packet 1 alone.
+# as a bucket makes those of a greedy sender, though its own is said to keep its gaps. Who has the study's captures can
+# tell: where the sender is greedy packet 1 is on time and packet 2 close behind it; a controller delays packet 1.
 #
 # ## How the study computes a bandwidth
 #

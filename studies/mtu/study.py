@@ -94,10 +94,12 @@ def testbed(point: Point) -> Testbed:
     else:
         outside_mtu_bytes = _USUAL_MTU_BYTES if form == GRE_FRAGMENTS else None
         network = mtu_gre(frame_bytes, link_mbps, outside_mtu_bytes=outside_mtu_bytes)
-    if form == CABLE:
-        links = tuple(link.reshaped(overhead_bytes=ETHERNET_OVERHEAD_BYTES) for link in network.links)
-        network = replace(network, links=links)
-    return Testbed.on(network, point["switch"])
+    return Testbed.on(_as_cables(network) if form == CABLE else network, point["switch"])
+
+
+def _as_cables(network: Network) -> Network:
+    links = tuple(link.reshaped(overhead_bytes=ETHERNET_OVERHEAD_BYTES) for link in network.links)
+    return replace(network, links=links)
 
 
 def measure(lab: Lab, point: Point) -> list[Measured]:
@@ -112,18 +114,18 @@ def measure(lab: Lab, point: Point) -> list[Measured]:
 def from_captures(point: Point, sent: Path, received: Path) -> list[Measured]:
     """Return the metrics of a researcher's own test, captured at its sender and at its receiver.
 
-    The UDP packets in frames of the point's size are told apart by what they carry; others do not count. Each
-    capture may have a clock of its own: times are compared within a capture. Raises MeasurementError for files without
-    the packets, or a point that is none of the study's.
+    The UDP packets in frames of the point's size are told apart by what they carry; others do not count. Both
+    captures need one clock. Raises MeasurementError for files without the packets, or a point that is none of the
+    study's.
     """
     left, arrived = (_captured(path, point.whole("frame_bytes")) for path in (sent, received))
     unknown = arrived.keys() - left.keys()
     if unknown:
         raise MeasurementError(f"{len(unknown)} packets of {received.name} are not in {sent.name}: capture one test")
-    left_ns, arrived_ns = (min(times.values()) for times in (left, arrived))
+    begin_ns = min(left.values())
     link_mbps, _ = rates_mbps(point.text("rates"))
-    departure_s = [(time_ns - left_ns) / 1e9 for time_ns in left.values()]
-    arrival_s = [(arrived[packet] - arrived_ns) / 1e9 if packet in arrived else None for packet in left]
+    departure_s = [(time_ns - begin_ns) / 1e9 for time_ns in left.values()]
+    arrival_s = [(arrived[packet] - begin_ns) / 1e9 if packet in arrived else None for packet in left]
     return _evaluated(departure_s, arrival_s, point.whole("frame_bytes"), link_mbps)
 
 
@@ -249,6 +251,8 @@ HTB_BOTH: Final = "htb-both"
 TBF: Final = "tbf"
 FRAME: Final = "frame"
 _SHAPERS: Final = (HTB, HTB_BOTH, TBF)
+MININET_BURST: Final = 15360
+"""The bucket that Mininet asks for: 15 KiB."""
 BYTE: Final = 1
 """The smallest bucket, in which HTB lets each packet wait until those before it are paid for."""
 _BUFFER_MS: Final = 10_000
@@ -307,7 +311,7 @@ BURST: Final = Study(
     testbed=burst_testbed,
     factors={
         "shaper": _SHAPERS,
-        "burst": (BYTE, FRAME, 8000, 15360, 61440),
+        "burst": (BYTE, FRAME, 8000, MININET_BURST, 61440),
         "frame_bytes": (1518, 4370, 7999),
         "link_mbps": (10,),
         "packets": (400,),
@@ -316,7 +320,44 @@ BURST: Final = Study(
     measurement=measure_burst,
     metrics=MTU_METRICS,
     repeats=2,
-    short={"burst": (BYTE, FRAME, 15360), "frame_bytes": (1518,), "packets": (120,)},
+    short={"burst": (BYTE, FRAME, MININET_BURST), "frame_bytes": (1518,), "packets": (120,)},
+    source="MTU study (2016), bandwidth above the link's rate in figures 5, 7, 9, 17, 19 and 21",
+)
+
+
+# --- Behind a controller, for whose answer paced packets wait: they then meet a bucket, or a link without one
+
+
+def backlog_testbed(point: Point) -> Testbed:
+    """Return the MTU study's testbed with a controller. Raises MeasurementError for an unknown kind of link."""
+    if point["link"] not in (HTB, CABLE):
+        raise MeasurementError(f"link is {point['link']!r}: choose {HTB} or {CABLE}")
+    network = mtu_direct(point.whole("frame_bytes"), point.number("link_mbps"))
+    return Testbed.on(_as_cables(network) if point["link"] == CABLE else network, OPENFLOW)
+
+
+def measure_backlog(lab: Lab, point: Point) -> list[Measured]:
+    """Send packets one by one at the link's rate."""
+    frame_bytes, link_mbps = point.whole("frame_bytes"), point.number("link_mbps")
+    gap_us = frame_bytes * 8 / link_mbps
+    flow = TrainFlow("h1", "h2", point.whole("packets"), payload_of_frame_bytes(frame_bytes), gap_us)
+    return evaluate(run(lab, flow), frame_bytes, link_mbps)
+
+
+BACKLOG: Final = Study(
+    name="backlog",
+    title="First packets behind a controller: what passes a link above its rate, with a token bucket and without",
+    testbed=backlog_testbed,
+    factors={
+        "link": (CABLE,),  # study mtu has HTB
+        "frame_bytes": (1518, 4370, 7999),
+        "link_mbps": (10,),
+        "packets": (400,),
+    },
+    measurement=measure_backlog,
+    metrics=MTU_METRICS,
+    repeats=10,  # when the controller answers is chance
+    short={"link": (HTB, CABLE), "frame_bytes": (7999,), "packets": (120,)},
     source="MTU study (2016), bandwidth above the link's rate in figures 5, 7, 9, 17, 19 and 21",
 )
 
@@ -394,4 +435,4 @@ GRE_STUDY: Final = Study(
     source="MTU study (2016), figure 4",
 )
 
-STUDIES: Final = (MTU, BURST, GRE_STUDY)
+STUDIES: Final = (MTU, BURST, BACKLOG, GRE_STUDY)

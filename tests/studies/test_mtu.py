@@ -31,7 +31,7 @@ from studies.mtu.study import evaluate, from_captures, rates_mbps
 from ..conftest import lab_processes
 from .measured import PRINTED, changed, on, repeated, rows_of, short
 
-MTU, BURST, GRE = study_by_name("mtu"), study_by_name("burst"), study_by_name("gre")
+MTU, BURST, BACKLOG, GRE = map(study_by_name, ("mtu", "burst", "backlog", "gre"))
 SIZE = 7999
 """Of frames, in bytes: the largest whose whole queue a short form fills; the other studies have the usual 1518."""
 CEILING_BYTES = 1600
@@ -101,6 +101,7 @@ def test_rates_that_cannot_be_are_refused(text: str, says: str) -> None:
         (MTU, {"rates": ("10/100",)}, "more than the link's 10"),
         (BURST, {"burst": (1000,)}, "burst is 1000: TBF drops frames larger"),
         (BURST, {"shaper": ("red",)}, "shaper is 'red': choose one of htb, htb-both, tbf"),
+        (BACKLOG, {"link": ("gre",)}, "link is 'gre': choose htb or cable"),
     ],
 )
 def test_a_level_that_the_testbed_refuses_is_one_line_before_anything_runs(
@@ -217,18 +218,6 @@ def test_a_pair_of_captures_gives_the_metrics_of_a_train(tmp_path: Path) -> None
         from_captures(point, *small)
 
 
-def test_the_clocks_of_two_captures_need_not_agree(tmp_path: Path) -> None:
-    point = Point("mtu", (("frame_bytes", 1500), ("rates", "10/10")))
-    sent = captured(tmp_path / "sent.pcap", [0, 0.0012, 0.0024, 0.0036], [1, 2, 3, 4])
-    both = [
-        captured(tmp_path / f"{begin_s}.pcap", [begin_s + at for at in (0, 0.0006, 0.0018, 0.003)], [1, 2, 3, 4])
-        for begin_s in (0.125, 2.0**30)
-    ]
-    alike, apart = ([(row.metric, row.value) for row in from_captures(point, sent, path)] for path in both)
-    assert [name for name, _ in alike] == [name for name, _ in apart]
-    assert [value for _, value in apart] == pytest.approx([value for _, value in alike], rel=1e-3)
-
-
 @pytest.mark.large
 @pytest.mark.lab
 def test_the_burst_is_the_buckets_and_a_bucket_of_one_frame_removes_it(virtual: Kind, tmp_path: Path) -> None:
@@ -245,6 +234,17 @@ def test_the_burst_is_the_buckets_and_a_bucket_of_one_frame_removes_it(virtual: 
         assert one(whole, "burst_bytes", shaper=shaper, burst=burst) == pytest.approx(frame, abs=20)
         assert one(whole, "bandwidth_max_mbps", shaper=shaper, burst=burst) < 10.1
     assert one(whole, "bandwidth_mbps", shaper="tbf", burst=15360, number=10) > 20
+
+
+@pytest.mark.large
+@pytest.mark.lab
+def test_packets_that_waited_for_a_controller_exceed_the_link_s_rate_by_its_bucket_alone(
+    virtual: Kind, tmp_path: Path
+) -> None:
+    whole = run(BACKLOG.short_form(), tmp_path)
+    assert whole.missing == ()
+    assert one(whole, "bandwidth_max_mbps", link="htb") > 10.1
+    assert one(whole, "bandwidth_max_mbps", link="cable") < 10
 
 
 def begin(output: Path) -> subprocess.Popen[str]:
