@@ -49,7 +49,7 @@ show.draw(lab)
 # %% answer="hand"
 def add(lab, switch, *texts):
     for text in texts:
-        print(lab[switch].cmd(f"ovs-ofctl -O OpenFlow13 add-flow {switch} {text}"), end="")
+        print(lab[switch].cmd(f"ovs-ofctl -O OpenFlow13 add-flow {switch} '{text}'"), end="")
 
 
 ### BEGIN SOLUTION
@@ -434,14 +434,17 @@ lab14.calibration()
 # 1. A path has five switches, and the controller is 10 ms away. How long do the questions of a first ping take?
 #    <details><summary>Answer</summary>Three frames ask at five switches: 15 * 20 ms = 300 ms.</details>
 # 2. A controller writes the rules of *all* switches on the path at the first question. What remains of that?
-#    <details><summary>Answer</summary>About one question for each of the three frames, 60 ms, if rules arrive before
-#    the frame does.</details>
+#    <details><summary>Answer</summary>Seven questions, 140 ms, if rules arrive before the frame does. The ARP request
+#    is a broadcast, for which no rule can be written before: all five switches ask. The ARP reply asks at the last
+#    switch and the echo request at the first one.</details>
 # 3. All packets of a TCP connection must go to the same server. How do your rules of section 6 see to that?
 #    <details><summary>Answer</summary>They choose by the client's address alone, so all that a client sends goes to one
 #    server. Another server would know nothing of the connection, and answer with a reset.</details>
 # 4. h1 pings h3 once every 15 s, and rules have an idle timeout of 10 s. What does each ping cost?
 #    <details><summary>Answer</summary>Questions again, as its rules have ended: at two switches for the echo request
-#    and at two for the reply. ARP is not needed, as long as the host remembers.</details>
+#    and at two for the reply. ARP is not needed, as long as the host remembers. Measured with the controller 50 ms
+#    away: 620, 10, 410, 410 ms. The second ping asks nothing: five seconds after the first one h3 made sure by ARP that
+#    h1 is still there, and these frames began the idle time anew.</details>
 # 5. Why is a rule that matches `in_port` and `eth_dst` alone dangerous in a learning switch?
 #    <details><summary>Answer</summary>It also catches frames of hosts that are not learned yet. The controller never
 #    sees them, and floods all that is sent to those hosts.</details>

@@ -138,6 +138,12 @@ KNOWN = [
     for host, port in zip(("h1", "h2", "h3", "h4"), ports, strict=True)
 ]
 FLOODED = [f"{switch} dl_dst=ff:ff:ff:ff:ff:ff,actions=FLOOD" for switch in ("s1", "s2")]
+WIDE = "dl_dst=01:00:00:00:00:00/01:00:00:00:00:00,actions=FLOOD"
+HUB = [
+    f"{switch} in_port={port},actions={','.join(f'output:{other}' for other in (1, 2, 3) if other != port)}"
+    for switch in ("s1", "s2")
+    for port in (1, 2, 3)
+]
 H = {host: networks.address(host) for host in ("h1", "h2", "h3", "h4", "service")}
 DROP = f"s1 priority=10,icmp,nw_src={H['h2']},nw_dst={H['h4']},actions=drop"
 
@@ -151,6 +157,7 @@ def balanced(client: str, server: str, port: int, rewrites: bool = True) -> list
     ]
 
 
+ALSO_H3 = f",mod_dl_dst:{networks.mac('h3')},mod_nw_dst:{H['h3']},output:3"
 HIGH = [rule.replace("priority=1,", "") for rule in KNOWN]
 SILENT = [rule.replace(",output:1", "") for rule in balanced("h1", "h4", 1)]
 PASSES = [
@@ -158,25 +165,55 @@ PASSES = [
     (lab14.check_hand, ["s1 in_port=1,arp,actions=2", "s1 in_port=1,ip,actions=2", "s1 in_port=2,actions=in_port,1"]),
     (lab14.check_proactive, KNOWN + FLOODED),
     (lab14.check_firewall, [*KNOWN, *FLOODED, DROP]),
-    (lab14.check_firewall, [*KNOWN, *FLOODED, DROP.replace("s1 ", "s2 ").replace("icmp", "icmp,icmp_type=8")]),
+    (lab14.check_proactive, [*KNOWN, *(f"{switch} {WIDE}" for switch in ("s1", "s2"))]),
+    (lab14.check_firewall, [*KNOWN, *FLOODED, DROP.replace("s1 ", "s2 ")]),
+    (lab14.check_firewall, [*KNOWN, *FLOODED, *(DROP.replace("icmp", f"icmp,icmp_type={kind}") for kind in (8, 0))]),
     (lab14.check_balancer, [*KNOWN, *FLOODED, *balanced("h1", "h4", 1), *balanced("h2", "h3", 2)]),
 ]
 FAILS = [
-    (lab14.check_hand, [], "h1 gets no answer from h2"),
+    (lab14.check_hand, [], "s1 has no rule"),
+    (lab14.check_hand, ["s1 in_port=1,actions=2,3", "s1 in_port=2,actions=1"], "leave s1 by port 3"),
+    (lab14.check_hand, ["s1 in_port=1,actions=2", "s1 in_port=2,actions=1,3"], "leave s1 by port 3"),
+    (lab14.check_hand, [*KNOWN[:2], FLOODED[0], "s2 actions=drop"], "leave s1 by port 3"),
     (lab14.check_hand, ["s1 in_port=1,actions=2"], "h1 gets no answer from h2"),
     (lab14.check_hand, ["s1 in_port=1,ip,actions=2", "s1 in_port=2,ip,actions=1"], "h1 gets no answer from h2"),
     (lab14.check_hand, ["s1 actions=NORMAL"], "s1 has actions=NORMAL"),
-    (lab14.check_hand, ["s1 actions=FLOOD"], "s1 has actions=FLOOD"),
-    (lab14.check_hand, [*KNOWN, *FLOODED], "frames of h1 arrive at h3"),
+    (lab14.check_hand, ["s1 actions=FLOOD"], "leave s1 by port 3"),
+    (lab14.check_hand, [*KNOWN, *FLOODED], "leave s1 by port 3"),
+    (lab14.check_proactive, [], "s1 has no rule"),
+    (lab14.check_proactive, HUB, "also leave by port 3 of s1"),
+    (lab14.check_proactive, ["s1 actions=FLOOD", "s2 actions=FLOOD"], "also leave by port 3 of s1"),
+    (lab14.check_proactive, [*KNOWN[:4], *FLOODED, *HUB[3:]], "also leave by port 2 of s2"),
+    (lab14.check_proactive, [*KNOWN, *(f"{switch} arp,actions=FLOOD" for switch in ("s1", "s2"))], "also leave by"),
+    (lab14.check_proactive, [*KNOWN, "s1 priority=0,actions=FLOOD", "s2 priority=0,actions=FLOOD"], "that no host has"),
+    (lab14.check_proactive, [*KNOWN[:3], KNOWN[3] + ",output:2", *KNOWN[4:], *FLOODED], "also leave by port 2 of s1"),
     (lab14.check_proactive, KNOWN, "gets no answer"),
     (lab14.check_proactive, [*KNOWN[:4], *FLOODED], "gets no answer"),
     (lab14.check_proactive, ["s1 actions=NORMAL", "s2 actions=NORMAL"], "s1 has actions=NORMAL"),
     (lab14.check_proactive, [*KNOWN, *FLOODED, "s1 priority=0,actions=CONTROLLER"], "asks the controller"),
     (lab14.check_firewall, [*KNOWN, *FLOODED], "they are answered"),
     (lab14.check_firewall, [*HIGH, *FLOODED, DROP], "without priority= has 32768"),
-    (lab14.check_firewall, [*KNOWN, *FLOODED, DROP.replace("icmp", "ip")], "it is dropped as well"),
+    (lab14.check_firewall, [*KNOWN, *FLOODED, DROP.replace("icmp", "ip")], "TCP is dropped as well"),
+    (lab14.check_firewall, [*KNOWN, *FLOODED, DROP.replace("icmp", "icmp,icmp_type=8")], "they are answered"),
+    (lab14.check_firewall, [*KNOWN, *FLOODED, DROP.replace("icmp", "icmp,icmp_type=0")], "they are answered"),
+    (
+        lab14.check_firewall,
+        [*KNOWN, *FLOODED, DROP.replace("icmp", "ip"), "s1 priority=11,tcp,in_port=2,actions=output:3"],
+        "UDP is dropped as well",
+    ),
     (lab14.check_firewall, [*KNOWN, *FLOODED, "s1 priority=10,icmp,actions=drop"], "gets no answer"),
     (lab14.check_balancer, [*KNOWN, *FLOODED], "no frame reaches h4"),
+    (
+        lab14.check_balancer,
+        [
+            *KNOWN,
+            *FLOODED,
+            balanced("h1", "h4", 1)[0] + ALSO_H3,
+            *balanced("h1", "h4", 1)[1:],
+            *balanced("h2", "h3", 2),
+        ],
+        "h3 gets the frames as well",
+    ),
     (
         lab14.check_balancer,
         [*KNOWN, *FLOODED, *balanced("h1", "h3", 1), *balanced("h2", "h4", 2)],

@@ -6,9 +6,10 @@ Controllers are judged by their switches alone: pings, what went to the controll
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import permutations
+from itertools import combinations, permutations
 from pathlib import Path
 from typing import Any, Final
 
@@ -87,6 +88,14 @@ def _connects(lab: LiveLab, source: str, destination: str) -> bool:
     return "refused" in lab[source].cmd(f"timeout 3 bash -c '</dev/tcp/{destination}/9' 2>&1")
 
 
+def _datagram_arrives(lab: LiveLab, source: str, destination: str) -> bool:
+    """Return whether a datagram of UDP reaches a host, which counts it, since nobody waits for it there."""
+    counter = "nstat -asz UdpNoPorts | awk '/UdpNoPorts/ {print $2}'"
+    before = lab[destination].cmd(counter)
+    lab[source].cmd(f"bash -c 'echo > /dev/udp/{address(destination)}/9'; sleep 0.2")
+    return lab[destination].cmd(counter) != before
+
+
 def _table(lab: LiveLab, switch: str) -> tuple[FlowRule, ...]:
     printed = lab[switch].cmd(f"{DUMP} {switch}")
     try:
@@ -125,18 +134,32 @@ def _reached(lab: LiveLab, pairs: Sequence[tuple[str, str]], what: str, hints: H
     return Check.failing(what, said, hints, "all pings answered", f"{len(pairs) - len(lost)} of {len(pairs)} pairs")
 
 
-def _without_help(lab: LiveLab) -> Check:
-    """Judge that no rule asks the controller, or leaves the choice of the port to the switch."""
-    what, expected = "rules", "a port for each host, and no question to a controller"
+def _sent_by_ports(lab: LiveLab) -> Counter[str]:
+    """Return how many frames each port of a switch has sent so far: ``{"s1-eth3": 12}``."""
+    printed = lab["s1"].cmd("cd /sys/class/net && grep . s[12]-eth*/statistics/tx_packets")
+    return Counter({line.partition("/")[0]: int(line.rpartition(":")[2]) for line in printed.split()})
+
+
+def _port(interface: str) -> str:
+    switch, port = interface.split("-eth")
+    return f"port {port} of {switch}"
+
+
+def _without_help(lab: LiveLab, needed: Sequence[str]) -> Check:
+    """Judge that each needed switch has a rule, that none asks the controller, or lets the switch choose the port."""
+    what, expected = "rules", "rules that name a port, and no question to a controller"
     for switch in SWITCHES:
-        for rule in _table(lab, switch):
+        table = _table(lab, switch)
+        if not table and switch in needed:
+            hint = f'what did add(...) print? Each text is one rule: add(lab, "{switch}", "in_port=1,actions=...")'
+            return Check.failing(what, f"{switch} has no rule", hint, expected, "an empty table")
+        for rule in table:
             if rule.asks:
                 hint = "this lab has no controller: remove the rule, and write what the controller would answer"
                 return Check.failing(what, f"a rule of {switch} asks the controller", hint, expected)
-            flooded = {"FLOOD", "ALL"} & set(rule.outputs) and rule.match.get("dl_dst") != _BROADCAST
-            if "NORMAL" in rule.outputs or flooded:
-                hints = ("name the port: only broadcasts may be flooded", f"dl_dst={_BROADCAST},actions=FLOOD")
-                return Check.failing(what, f"{switch} has actions={','.join(rule.actions)}", hints, expected)
+            if "NORMAL" in rule.outputs:
+                hint = "NORMAL lets the switch choose the port, as a usual switch does: name the port"
+                return Check.failing(what, f"{switch} has actions={','.join(rule.actions)}", hint, expected)
     return Check.passing(what, expected)
 
 
@@ -145,21 +168,24 @@ PAIRS: Final = tuple(permutations(HOSTS, 2))
 
 @guarded("Lab 14, rules by hand")
 def check_hand(lab: Checkable) -> Iterator[Check]:
-    """Judge that h1 and h2 reach each other by rules of s1, and that no other host gets a frame."""
+    """Judge that h1 and h2 reach each other by rules of s1, and that no frame of theirs leaves it for s2."""
     live = _own(lab)
-    yield _without_help(live)
+    yield _without_help(live, ("s1",))
     hints = (
         "a ping needs a rule for each direction",
         "ARP comes before the ping: a rule that matches in_port alone serves both",
         "in_port=1,actions=output:2 and in_port=2,actions=output:1",
     )
-    yield _reached(live, [("h1", "h2")], "h1 and h2", hints)
-    before = _received(live, "h3")
-    _pings(live, "h1", address("h3"))
-    if _received(live, "h3") == before:
-        yield Check.passing("h3", "gets no frame")
+    before = _sent_by_ports(live)
+    yield _reached(live, [("h1", "h2"), ("h2", "h1")], "h1 and h2", hints)
+    for one, other in (("h1", "h3"), ("h2", "h4")):
+        _pings(live, one, address(other))
+    frames, what, expected = (_sent_by_ports(live) - before)["s1-eth3"], "s2", "gets no frame"
+    if frames:
+        hint = "output to one port alone: port 3 leads to s2"
+        yield Check.failing(what, f"frames of h1 or h2 leave s1 by port 3 ({frames})", hint, expected, f"{frames}")
     else:
-        yield Check.failing("h3", "frames of h1 arrive at h3", "output to one port alone", "gets no frame")
+        yield Check.passing(what, expected)
 
 
 BEHIND: Final = {
@@ -265,14 +291,39 @@ def _strangers(lab: LiveLab) -> Check:
 
 @guarded("Lab 14, proactive rules")
 def check_proactive(lab: Checkable) -> Iterator[Check]:
-    """Judge rules that let all hosts reach each other without a controller."""
+    """Judge rules that let all hosts reach each other without a controller, and flood nothing but broadcasts."""
     live = _own(lab)
-    yield _without_help(live)
+    yield _without_help(live, SWITCHES)
     yield _reached(live, PAIRS, "pings of all pairs", (
         "each switch needs a rule for each host, also for those at the other switch",
         "ARP requests are broadcasts: who sends them on?",
         f"four rules dl_dst=MAC,actions=output:PORT a switch, and dl_dst={_BROADCAST},actions=FLOOD",
     ))  # fmt: skip
+    yield _not_flooded(live)
+
+
+def _not_flooded(lab: LiveLab) -> Check:
+    """Judge by the ports' counters that frames of each pair take the path alone, but for one ARP request."""
+    what, expected = "other ports", "send broadcasts alone"
+    hints = ("name one port for each host: only broadcasts may be flooded", f"dl_dst={_BROADCAST},actions=FLOOD")
+    for one, other in combinations(HOSTS, 2):
+        _forget(lab)
+        before = _sent_by_ports(lab)
+        _pings(lab, one, address(other), 2)
+        switches = [switch for switch, port_of in BEHIND.items() if {port_of[one], port_of[other]} != {3}]
+        path = {f"{switch}-eth{BEHIND[switch][host]}" for switch in switches for host in (one, other)}
+        for port, frames in (_sent_by_ports(lab) - before).items():
+            if port not in path and frames > 1:
+                said = f"frames between {one} and {other} also leave by {_port(port)} ({frames} of two pings)"
+                return Check.failing(what, said, hints, expected, f"{frames} frames")
+    lab["h1"].cmd(f"ip neigh replace {address('service')} lladdr {_NOBODY} dev h1-eth0")
+    before = _sent_by_ports(lab)
+    _pings(lab, "h1", address("service"), 2)
+    lab["h1"].cmd(f"ip neigh del {address('service')} dev h1-eth0")
+    for port, frames in (_sent_by_ports(lab) - before).items():
+        said = f"frames for a MAC address that no host has leave by {_port(port)}"
+        return Check.failing(what, said, hints, expected, f"{frames} frames")
+    return Check.passing(what, expected)
 
 
 def _useless(lab: LiveLab) -> str:
@@ -305,14 +356,19 @@ def check_firewall(lab: Checkable) -> Iterator[Check]:
     """Judge that pings between h2 and h4 are dropped, and that all else passes."""
     live = _own(lab)
     hints = (*_FIREWALL[:2], _FIREWALL[2].format(address("h2"), address("h4")))
-    if _pings(live, "h2", address("h4")):
-        yield Check.failing("pings of h2 to h4", "they are answered", _useless(live) or hints, "dropped", "answered")
-    else:
-        yield Check.passing("pings of h2 to h4", "dropped")
-    if _connects(live, "h2", address("h4")):
-        yield Check.passing("TCP of h2 to h4", "reaches h4")
-    else:
-        yield Check.failing("TCP of h2 to h4", "it is dropped as well", hints[1:], "reaches h4", "dropped")
+    for one, other in (("h2", "h4"), ("h4", "h2")):
+        what = f"pings of {one} to {other}"
+        if _pings(live, one, address(other)):
+            yield Check.failing(what, "they are answered", _useless(live) or hints, "dropped", "answered")
+        else:
+            yield Check.passing(what, "dropped")
+        what, expected = f"TCP and UDP of {one} to {other}", f"reach {other}"
+        if not _connects(live, one, address(other)):
+            yield Check.failing(what, "TCP is dropped as well", hints[1:], expected, "dropped")
+        elif not _datagram_arrives(live, one, other):
+            yield Check.failing(what, "UDP is dropped as well", hints[1:], expected, "dropped")
+        else:
+            yield Check.passing(what, expected)
     others = [pair for pair in PAIRS if set(pair) != {"h2", "h4"}]
     yield _reached(live, others, "pings of all other pairs", hints[1:])
 
@@ -323,8 +379,9 @@ def check_balancer(lab: Checkable) -> Iterator[Check]:
     live = _own(lab)
     for client, server, other in (("h1", "h4", "h3"), ("h2", "h3", "h4")):
         what, expected = f"{client} at the service", f"{server} answers"
+        answered = _connects(live, client, address("service"))  # ARP is over after it: its requests reach all hosts
         counts = {host: _received(live, host) for host in (server, other)}
-        answered = _connects(live, client, address("service"))
+        answered = _connects(live, client, address("service")) and answered
         got = {host: _received(live, host) - count for host, count in counts.items()}
         hints = (
             "on the way there the destination changes (IP and MAC address), on the way back the source",
@@ -332,8 +389,9 @@ def check_balancer(lab: Checkable) -> Iterator[Check]:
             f"at s1: ip,nw_src={address(server)},nw_dst={address(client)}, and then mod_nw_src to the service",
         )
         useless = _useless(live)
-        if got[other] > got[server] or not got[server]:
-            said = f"{other} gets the frames" if got[other] else f"no frame reaches {server}"
+        if got[other] or not got[server]:
+            also = " as well" if got[server] else ""
+            said = f"{other} gets the frames{also}" if got[other] else f"no frame reaches {server}"
             yield Check.failing(what, said, useless or hints, expected, said)
         elif not answered:
             said = f"{server} gets the frames, and {client} does not accept an answer"
