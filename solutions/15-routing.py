@@ -29,9 +29,9 @@ show.draw(lab)
 # ## 1. Static routes (15 minutes)
 #
 # Five routers form a ring. Their routes are *static*: somebody typed them, and packets from h1 to h3 go by r1, r2 and
-# r3. `stream(seconds)` sends a packet from h1 to h3 each 2 ms. `measure.Cut("r1", "r2", 6, start_s=2)` cuts the cable
-# between r1 and r2 two seconds after the start of a run, and heals it 6 s later. The ring has another way, by r5 and
-# r4.
+# r3. `stream(seconds)` sends a packet from h1 to h3 each 2 ms. `measure.Cut("r1", "r2", 6, start_s=2)` sets the
+# interfaces at both ends of the cable between r1 and r2 down, two seconds after the start of a run, and up 6 s later.
+# The ring has another way, by r5 and r4.
 #
 # **Predict** how many packets of `stream(10)` are lost. Any prediction earns the point. Then measure:
 # `measure.run_together(lab, [...])` runs what is in the list together, a `Cut` too.
@@ -63,21 +63,42 @@ print(static.results[0].lost_packets, "packets lost")
 # %% check="static" points=1
 lab15.check_static(static).require()
 
+# %% id="floating"
+with start(network) as other:
+    h3, r5 = other["h3"].address, other["r5"].addresses["r5-eth1"].split("/")[0]
+    subnet = h3.rpartition(".")[0] + ".0/24"
+    other["r1"].cmd(f"ip route add {subnet} via {r5} metric 100")
+    for node, command in (
+        ("r2", "ip link set dev r2-eth2 down"),
+        ("r1", "sysctl net.ipv4.conf.r1-eth1.ignore_routes_with_linkdown=1"),
+        ("r2", "ip link set dev r2-eth2 up"),
+        ("r1", "ip link set dev r1-eth1 down"),
+    ):
+        other[node].cmd(command)
+        lost = measure.run(other, stream(2)).lost_packets
+        print(f"{node}: {command}\n{lost} of 1000 lost, and r1 has")
+        print(other["r1"].cmd(f"ip route show {subnet}"))
+
 # %% [markdown] id="static-question"
-# **Question.** r1 noticed at once that its interface had lost its carrier, and did not send the packets the other way.
-# Suppose it had a second static route to h3, by r5, that it uses when the first one is gone. With which cuts would h1
-# and h3 still not reach each other? Think of each cable, and of both directions.
+# The cell above gave r1 a second static route to h3, by r5, with a larger metric: it counts when the first one is gone.
+# An interface is *set down* by somebody who configures it, and Linux removes its routes. A cable that is cut does
+# another thing: the interface is up and has no *carrier* (here, because the other end was set down). Linux then marks
+# its routes `linkdown`, and *goes on using them*. Routers set `ignore_routes_with_linkdown=1`, so that the next route
+# counts.
+#
+# **Question.** Suppose that all five routers ignore routes without a carrier, and that r1 alone has such a second
+# route. With which cut cables would h1 and h3 still not reach each other? Think of both directions.
 
 # %% [markdown] reflect="static" points=3
-# The second route helps only if r1's *own* cable is cut: r1 sees that its interface is down. If the cable between r2
-# and r3 is cut, r1 notices nothing and goes on sending to r2, which drops the packets: no router tells r1. Also r3
-# needs a second route: it answers h1 by r2, and must notice the same cut. (Without a second route at all, as here, r1
-# removed its route with the interface, and nobody computed or announced another one.)
+# The second route helps only if r1's *own* cable is cut: r1 sees that its interface has no carrier. If the cable
+# between r2 and r3 is cut, r1 notices nothing and goes on sending to r2, which drops the packets: no router tells r1.
+# And with r1's own cable cut h3's answers are lost: they go by r3 and r2, and r2 has no second route, nor would r3
+# notice this cut. So after a cut of r1-r2 or of r2-r3 they do not reach each other.
 #
 # **Rubric.** 3 points: r1's own cable is the one that it sees; a cable that is not r1's own (r2-r3), of which nobody
-# tells it; the way back needs its own second route. 1 point each. Typical wrong: (1) "the network finds another way":
-# nothing in a network of static routes does that; (2) "r2 tells r1 that it has no route": r2 sends an ICMP message to
-# the *source* of the packet, and no routing table changes by it.
+# tells it; the way back needs second routes of its own. 1 point each. Typical wrong: (1) "the network finds another
+# way": nothing in a network of static routes does that; (2) "r2 tells r1 that it has no route": r2 sends an ICMP
+# message to the *source* of the packet, and no routing table changes by it.
 
 # %% [markdown] id="ospf-task"
 # <details><summary>Open this when you have written your answer</summary>
@@ -236,7 +257,8 @@ lab15.check_silent(silent).require()
 #
 # Three other ways to notice, each measured with the same stream:
 #
-# - `carrier`: a cut that is *not* silent, as in section 1, under OSPF.
+# - `carrier`: a cut that is *not* silent, as in section 1, under OSPF. The kernel tells the routing daemon of an
+#   interface that is set down, and just so of one without a carrier.
 # - `BFD` (RFC 5880): both ends send small packets every 100 ms and give up after three missing ones. OSPF trusts BFD.
 #   FRR needs these lines at *both* ends of the cable, here at r1; then wait with `lab.sleep(5)`:
 #
@@ -280,10 +302,25 @@ with start(network) as slow:
 # %% check="more" points=4
 lab15.check_more(more).require()
 
-# %% id="table"
-lab15.figures.outage_table(
-    {"static": static, "silent": silent[0][1] if silent else None, **more}
+# %% [markdown] id="replay-text"
+# ## 5. See it (10 minutes)
+#
+# The next cell has a table of all outages. With `record=True` the lab notes each packet at each interface. Look for
+# three moments in the replay: the first packet that dies on the cable from r1 to r2, the last one, and the first one
+# that goes around by r5 and r4. By how much does it arrive later than the others?
+
+# %% id="replay"
+display(
+    lab15.figures.outage_table(
+        {"static": static, "silent": silent[0][1] if silent else None, **more}
+    )
 )
+slower = measure.ConstantRateFlow("h1", "h3", 0.04, 2, payload_bytes=100, dither=False)
+recorded = measure.run_together(
+    lab, [slower, measure.Cut("r1", "r2", 1, start_s=0.5, silent=True)], record=True
+)
+lab.sleep(10)
+show.replay(recorded)
 
 # %% [markdown] id="outage-question"
 # **Question.** The table has five outages of the same cable. Explain the length of each one: what told the routers of
@@ -293,29 +330,14 @@ lab15.figures.outage_table(
 # `static`: nothing tells that there is another way, so packets are lost until the cable is whole again: 6 s. `silent`:
 # missing Hellos tell. The dead interval runs from the last Hello, which came at most one hello interval before the cut,
 # and the first of both routers counts: between dead minus hello (2 s) and dead (3 s), and different in each of my runs.
-# `carrier`: the kernel tells the daemon at once that the interface is down, so nothing has to time out. Only flooding
-# and computing remain, some ms. `BFD`: the same rule as for Hellos, with 100 ms and three packets: 0.2 to 0.3 s.
-# `10/40`: the same rule again, 30 to 40 s.
+# `carrier`: the kernel tells the daemon at once of an interface that is down or has no carrier, so nothing has to time
+# out. Only flooding and computing remain, some ms. `BFD`: the same rule as for Hellos, with 100 ms and three packets:
+# 0.2 to 0.3 s. `10/40`: the same rule again, 30 to 40 s.
 #
 # **Rubric.** 5 points: nothing tells with static routes; the time runs from the last Hello; its two bounds, with
 # numbers; no timeout with carrier; BFD and 10/40 follow the same rule as the silent cut. 1 point each. Typical wrong:
 # (1) "the routers need 3 s to compute": they compute in milliseconds; (2) "BFD finds the way faster": it only notices
 # sooner, OSPF finds the way.
-
-# %% [markdown] id="replay-text"
-# ## 5. See it (10 minutes)
-#
-# With `record=True` the lab notes each packet at each interface. Look for three moments in the replay: the first
-# packet that dies on the cable from r1 to r2, the last one, and the first one that goes around by r5 and r4. By how
-# much does it arrive later than the others?
-
-# %% id="replay"
-slower = measure.ConstantRateFlow("h1", "h3", 0.04, 2, payload_bytes=100, dither=False)
-recorded = measure.run_together(
-    lab, [slower, measure.Cut("r1", "r2", 1, start_s=0.5, silent=True)], record=True
-)
-lab.sleep(10)
-show.replay(recorded)
 
 # %% [markdown] id="costs-task"
 # ## 6. Costs and equal paths (25 minutes)
@@ -482,14 +504,16 @@ lab15.check_filter(world).require()
 # r3 did take them, from both: a router forwards by the longest prefix that matches. Preference and the length of the AS
 # list are compared only between paths to the *same* prefix, and there was just one path to the half. r2's own /24 is
 # shorter than the stolen /25 as well. And it is not over: BGP does not ask whether an AS may announce a prefix. r3 can
-# announce the whole /24, which the filter permits: then the AS list decides, and whoever is nearer to r3 believes it.
-# To stop this, a filter must know which prefixes belong to AS 65003 (a list for each customer, or signed origins: RPKI,
-# RFC 6811).
+# announce the whole /24, which the filter permits. r1 and r2 do not believe it now: r2 keeps its own route, and r1 its
+# preference for AS 65002. But an AS without such a rule takes the shorter list, so whoever is nearer to r3 sends to it.
+# To stop this, a filter must know which prefixes belong to AS 65003: a list for each customer, or signed origins (RPKI,
+# RFC 6811). These compare only the last AS of the list: a forged list that ends in 65002 passes. ASPA, which signs who
+# an AS's providers are, is meant against that.
 #
 # **Rubric.** 5 points: the longest prefix decides; preference compares paths of one prefix only; r2's own /24 is
-# shorter than the half; BGP does not check the origin; a theft that the filter permits (the same length, or another
-# prefix). 1 point each. Typical wrong: (1) "r3's path was shorter": for the half there was no other path; (2) "TCP or
-# encryption would stop it": packets are lost all the same, only their contents stay secret.
+# shorter than the half; BGP does not check the origin; a theft that the filter permits (the same length, at other ASes,
+# or another prefix). 1 point each. Typical wrong: (1) "r3's path was shorter": for the half there was no other path;
+# (2) "TCP or encryption would stop it": packets are lost all the same, only their contents stay secret.
 
 # %% id="stop"
 world.stop()
@@ -505,7 +529,8 @@ lab15.calibration()
 #
 # ## Summary
 #
-# - A static route does not change: a cut lasts until somebody types.
+# - A static route does not change: a cut lasts until somebody types. Linux removes routes by an interface that is set
+#   down, and keeps those by one without a carrier, unless it is told to ignore them.
 # - A silent cut is noticed when Hellos are missing: after *dead minus hello* to *dead* seconds. Carrier loss is
 #   noticed at once, BFD in some hundred ms. Computing anew takes milliseconds.
 # - OSPF takes the way of the least sum of costs, for each direction by itself, and several if they cost the same.
@@ -515,7 +540,9 @@ lab15.calibration()
 # **Review questions** (no points)
 #
 # 1. A hello interval of 5 s and a dead interval of 20 s: how long are packets lost after a silent cut, on average?
-#    <details><summary>Answer</summary>Between 15 and 20 s, so 17.5 s on average.</details>
+#    <details><summary>Answer</summary>Each of the two routers notices after 15 to 20 s, and the first one counts. If
+#    both send their Hellos at the same instant, 17.5 s on average. If their instants are independent, 16.7 s: the
+#    smaller of two such times is on average a third of the way up.</details>
 # 2. r1 has an interval of 10 s and r2 one of 5 s on the same cable. What happens?
 # <details><summary>Answer</summary>They do not become neighbours: both intervals must be the same (RFC 2328, section
 #    10.5).</details>

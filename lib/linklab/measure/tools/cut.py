@@ -25,8 +25,10 @@ class Cut(FlowOf["CutResult"]):
     """Cut all cables between two nodes, or all cables of one node (`destination` is left out), at `start_s`.
 
     After `duration_s` the cables are healed; also where the run is stopped. A cut sets the interfaces at both ends
-    down, so both nodes notice at once. A `silent` cut loses all frames, and no interface notices: a switch between the
-    two nodes could fail so. Healed interfaces get back the routes that were typed or built with the network.
+    down, as somebody does who configures them: both nodes notice at once, and Linux removes the routes. (To take the
+    carrier alone, by which Linux keeps its routes, set the interface at the other end down.) A `silent` cut loses all
+    frames, and no interface notices: a switch between the two nodes could fail so. Healed interfaces get back the
+    routes that were typed or built with the network.
 
     Raises MeasurementError for a duration outside 0 to 86400 s.
     """
