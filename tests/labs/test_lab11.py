@@ -92,6 +92,14 @@ def test_a_period_passes_in_any_style(function: object) -> None:
     assert result.passed, str(result)
 
 
+def test_a_round_trip_too_many_is_called_so() -> None:
+    result = functions.check_period(
+        lambda bdp, full, one: sum(max(bdp, w) * one for w in range(int(full / 2), int(full) + 1))
+    )
+    assert not result.passed
+    assert "one round trip too many" in said(result)
+
+
 # --- A student's own sampler
 
 SAMPLES = [tuple(math.inf if it is None else it for it in sample) for sample in kept()["samples"]]

@@ -69,6 +69,9 @@ class Trial:
         given = [name for name, answer in answers.items() if not isinstance(answer, Exception)]
         if len(given) < min(2, len(answers)) or all(same(answers[it], rights[it], self.tolerance) for it in given):
             return None
+        rounded = _rounded([answers[it] for it in given], [rights[it] for it in given], self.tolerance)
+        if rounded is not None:
+            return rounded
         for slip in self.slips:
             if all(same(answers[it], call(slip.formula, self.cases[it]), self.tolerance) for it in given):
                 return slip
@@ -152,6 +155,22 @@ _FACTORS: Final[Mapping[float, tuple[str, str]]] = {
 }
 
 
+def _rounded(answers: Sequence[Any], rights: Sequence[Any], tolerance: float) -> Formula | None:
+    """Return the slip of rounding: all answers are the right ones, with so few digits after the point."""
+    given = [number for answer in answers for number in numbers(answer) or [math.nan]]
+    wanted = [number for right in rights for number in numbers(right) or [math.nan]]
+    if len(given) != len(wanted) or not all(map(math.isfinite, given)):
+        return None
+    for digits in range(8):
+        if all(
+            one == round(one, digits) and math.isclose(one, round(two, digits), rel_tol=tolerance, abs_tol=_TINY)
+            for one, two in zip(given, wanted, strict=True)
+        ):
+            words = counted(digits, "digit") if digits else "a whole number"
+            return Formula(lambda: None, f"this is rounded to {words}", "round where you show it, not before")
+    return None
+
+
 def _derived(answers: Sequence[Any], rights: Sequence[Any], tolerance: float) -> Formula | None:
     """Return the slip that all answers have in common, whatever the function is for."""
     given = [number for answer in answers for number in numbers(answer) or [math.nan]]
@@ -168,10 +187,6 @@ def _derived(answers: Sequence[Any], rights: Sequence[Any], tolerance: float) ->
     for factor, (reason, step) in _FACTORS.items():
         if fits(lambda it, factor=factor: factor * it):  # type: ignore[misc]  # mypy knows no default of a lambda
             return Formula(lambda: None, reason, step)
-    for digits in range(8):
-        if fits(lambda it, digits=digits: round(it, digits)):  # type: ignore[misc]
-            words = counted(digits, "digit") if digits else "a whole number"
-            return Formula(lambda: None, f"this is rounded to {words}", "round where you show it, not before")
     if len(set(given)) == 1 < len(set(wanted)):
         return Formula(lambda: None, f"this is {given[0]:.4g} whatever it is given", "it must depend on what it gets")
     return None

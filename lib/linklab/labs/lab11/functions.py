@@ -198,6 +198,8 @@ _PERIOD: Final = Trial(
                 "multiply by packet_s"),
         Formula(lambda bdp, full, one: one * sum(max(bdp, w) for w in range(int(0.7 * full), int(full))),
                 "that begins with 0.7 of the window", "CUBIC keeps 0.7, Reno keeps a half"),
+        Formula(lambda bdp, full, one: one * sum(max(bdp, w) for w in range(int(full / 2), int(full) + 1)),
+                "that is one round trip too many", "the packet is lost when the window gets to full: end before it"),
     ),
     tolerance=_WHOLE_WINDOWS,
 )  # fmt: skip
