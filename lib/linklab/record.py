@@ -21,7 +21,8 @@ LAB_MIME: Final = "application/vnd.linklab.lab+json"
 PROGRESS_MIME: Final = "application/vnd.linklab.progress+json"
 """With the list of what is done (`linklab.grade.progress`), which is for the page alone: nothing but the version."""
 PAGE_MIME: Final = "application/vnd.linklab.page+json"
-"""With what else is for the page alone, as an explanation (`linklab.grade.written`): nothing but the version."""
+"""With what else is for the page alone: the version, and with an explanation (`linklab.grade.written`) the answers that
+opened it: ``opened_by``, texts by the names of their cells."""
 FOR_THE_PAGE: Final = frozenset((PROGRESS_MIME, PAGE_MIME))
 """Outputs with these stand in no report and in no feedback."""
 REPLAY_MIME: Final = "application/vnd.linklab.replay+json"
@@ -39,6 +40,19 @@ def entries(data: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
     """Return the dictionaries in a list of stored data, which anybody may have written; none where there is no list."""
     found = data.get(name)
     return [entry for entry in found if isinstance(entry, dict)] if isinstance(found, list) else []
+
+
+def opened_by(outputs: object) -> dict[str, str]:
+    """Return the answers in words that opened an explanation among a cell's outputs, by the names of their cells."""
+    found: dict[str, str] = {}
+    for output in outputs if isinstance(outputs, list) else []:
+        data = output.get("data") if isinstance(output, dict) else None
+        shown = data.get(PAGE_MIME) if isinstance(data, dict) else None
+        answers = shown.get("opened_by") if isinstance(shown, dict) else None
+        found |= {
+            name: it for name, it in (answers if isinstance(answers, dict) else {}).items() if isinstance(it, str)
+        }
+    return found
 
 
 def text(entry: Mapping[str, Any], name: str) -> str:

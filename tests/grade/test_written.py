@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,9 +18,9 @@ from linklab.grade.written import explain
 from linklab.network.variants import variant
 from linklab.notebooks.build import sources
 from linklab.notebooks.source import read_source
-from linklab.record import TEXT_STUB
+from linklab.record import PAGE_MIME, TEXT_STUB
 from tests.notebooks.run_notebook import ROOT
-from tests.report.books import free_text, text
+from tests.report.books import code, free_text, shows, text
 
 QUESTION = "## 3. Rates\n\n**Question.** Along a path RTTs add up. Rates do not. Why? Is it L1 or the second flow?"
 
@@ -91,6 +92,23 @@ def test_a_question_that_is_open_is_shown_in_place_of_its_explanation(
         explain("linklab.labs.lab06", "queue")
         shown = capsys.readouterr().out
         assert (asked in shown, explained in shown) == (has_question, has_explanation)
+
+
+def test_an_answer_that_opened_its_explanation_is_the_one_that_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(written_answers, "somebody_watches", lambda: True)
+    shown: list[dict[str, Any]] = []
+    monkeypatch.setattr("IPython.display.display", lambda bundle, raw: shown.append(bundle))
+    monkeypatch.chdir(tmp_path)
+    for answer in ("idk", "h1 waits"):  # the second time in a kernel that was started anew, with the page's outputs
+        monkeypatch.setattr(written_answers, "_opened", {})
+        outputs = [shows(**shown[0])] if shown else []
+        cells = [text("question", "**Question.** Who?"), free_text("reflect-queue", answer), code("e", *outputs)]
+        (tmp_path / "06-multiplexing.ipynb").write_text(json.dumps({"cells": cells}), "utf-8")
+        explain("linklab.labs.lab06", "queue")
+    assert [bundle[PAGE_MIME]["opened_by"] for bundle in shown] == [{"reflect-queue": "idk"}] * 2
+    assert "changed" in shown[1]["text/markdown"]
 
 
 def test_an_explanation_ends_with_what_counts_in_each_answer_above_it() -> None:

@@ -16,7 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from linklab.record import RESULT_MIME, TEXT_STUB, entries
+from linklab.record import RESULT_MIME, TEXT_STUB, entries, opened_by
 
 UNTOUCHED: Final = "untouched"
 """The key under ``linklab`` in a cell's metadata: the digest of what was handed out."""
@@ -38,7 +38,8 @@ class NotebookCell:
     """A code cell or a written answer of a notebook; ``section`` is the heading above it.
 
     ``question`` is the text above a written answer. ``stored`` is the last result that a check's outputs keep, as JSON,
-    with the predictions of all of them; empty where there is none.
+    with the predictions of all of them; empty where there is none. ``opened_by`` has the answers that opened the
+    explanation which its outputs keep, by their cells' ids.
     """
 
     cell_id: str
@@ -50,6 +51,7 @@ class NotebookCell:
     program: str = ""
     question: str = ""
     stored: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    opened_by: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @cached_property
     def binds(self) -> frozenset[str]:
@@ -99,7 +101,7 @@ def cells_of(book: Mapping[str, Any]) -> Iterator[NotebookCell]:
             yield NotebookCell(
                 str(cell.get("id", "")), "written" if is_text else kind, section, source,
                 graded.get("points", 0), ours.get(UNTOUCHED, ""), ours.get(PROGRAM, ""),
-                question if is_text else "", _stored(cell),
+                question if is_text else "", _stored(cell), opened_by(cell.get("outputs")),
             )  # fmt: skip
 
 

@@ -4,7 +4,8 @@ A lab's notebook asks a question, leaves a cell for the answer in words, and goe
 
     lab05.explain("reasons")     # shows the explanation once `reflect="reasons"` holds an answer
 
-The explanation stands in ``NN-choices.toml`` (`linklab.grade.choices`). People grade the answer.
+The explanation stands in ``NN-choices.toml`` (`linklab.grade.choices`). People grade the answer that opened it: the
+cell's output keeps what stood there, and `linklab grade` takes that.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Final
 
 from linklab.grade.choices import explanation
 from linklab.grade.notebook_cells import is_answer, notebook_of, read
-from linklab.record import PAGE_MIME
+from linklab.record import PAGE_MIME, somebody_watches
 
 _HEADED: Final = "**Explanation of your last written answer.** {}"
 _ANSWER_FIRST: Final = (
@@ -30,22 +31,36 @@ _COPIED: Final = (
     "Your answer has only words of the question so far. Write your own below it, save the notebook (Ctrl+S), and run "
     "this cell again."
 )
+_CHANGED: Final = "You have changed the answer since then. The one that opened this explanation counts:\n\n> {}\n\n"
 _QUESTION: Final = "**Question.**"
 
 _asked_for: Final[set[tuple[str, str]]] = set()
 """The answers, by lab and name, that this kernel has asked for once: the next time the file may not be saved."""
+_opened: Final[dict[str, str]] = {}
+"""The answers that have opened an explanation in this kernel, by their cells' ids."""
 
 
 def explain(lab: str, name: str) -> None:
     """Show the explanation behind the written answer ``name``, or say that the answer comes first.
 
     The answer is read from the saved notebook. Where there is no such file, or no such cell in it, nothing can be asked
-    for, and the explanation is shown. Raises LinklabError where the lab has no explanation of that name.
+    for, and the explanation is shown. An answer that is changed afterwards counts as it was. Raises LinklabError where
+    the lab has no explanation of that name.
     """
     told = explanation(Path(sys.modules[lab].__path__[0]), name)
-    answer = next((it for it in read(notebook_of(lab)) if it.cell_id == f"reflect-{name}"), None)
-    if answer is None or answer.is_written:
+    cells = read(notebook_of(lab))
+    answer = next((it for it in cells if it.cell_id == f"reflect-{name}"), None)
+    page: dict[str, object] = {"version": 1}
+    if answer is None:
         show = _HEADED.format(told)
+    elif answer.is_written:
+        kept = {cell_id: text for cell in cells for cell_id, text in cell.opened_by.items()} | _opened
+        counts = kept.get(answer.cell_id, answer.source)
+        changed = "" if counts == answer.source else _CHANGED.format(counts.replace("\n", "\n> "))
+        show = changed + _HEADED.format(told)
+        if somebody_watches():
+            _opened[answer.cell_id] = counts
+            page["opened_by"] = {answer.cell_id: counts}
     elif is_answer(answer.source):
         show = _COPIED
     elif (lab, name) in _asked_for:
@@ -55,5 +70,5 @@ def explain(lab: str, name: str) -> None:
         show = _ANSWER_FIRST.format(answer.question.rpartition(_QUESTION)[2].strip().replace("\n", "\n> "))
     from IPython.display import display
 
-    bundle = {"text/markdown": show, "text/plain": show, PAGE_MIME: {"version": 1}}
+    bundle = {"text/markdown": show, "text/plain": show, PAGE_MIME: page}
     display(bundle, raw=True)  # type: ignore[no-untyped-call]

@@ -59,11 +59,15 @@ def assemble(lab: KitLab, cells: Iterable[SubmittedCell]) -> Assembled:
 
     put_added("")
     rewritten = any(cell.cell_type == "code" for cells in added.values() for cell in cells)
+    opened = {name: text for cell in own.values() for name, text in cell.opened_by.items()}
     answers, free_texts = {}, {}
     for part, template in zip(lab.parts, whole["cells"], strict=True):
         text, attached, note = _text(part, own.get(part.cell_id), rewritten)
         if note:
             notes.append(note)
+        if part.role == "free text" and (first := opened.get(part.cell_id, text)).strip() != text.strip():
+            text = first[:_LONGEST_CELL]
+            notes.append(f"{part.cell_id} was changed after it had opened its explanation: what opened it counts")
         if part.role == "answer":
             answers[part.cell_id] = text or part.starter
         elif part.role == "free text":

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from linklab.errors import LinklabError
 from linklab.grade.check import checks_in
-from linklab.record import RESULT_MIME
+from linklab.record import RESULT_MIME, opened_by
 
 LARGEST_BYTES: Final = 20_000_000
 _MOST_CELLS: Final = 2000
@@ -26,7 +26,8 @@ class SubmittedCell:
     """A cell: the name that says which one it is (empty where none does), ``code`` or ``markdown``, and its text.
 
     ``attached`` are images in a text, by name and type, in base64. ``grade_id`` is the name that nbgrader knows it by.
-    ``tried_wrong`` are the wrong options that its outputs say were chosen, by what was asked.
+    ``tried_wrong`` are the wrong options that its outputs say were chosen, by what was asked, and ``opened_by`` the
+    answers in words that opened the explanation among them, by their cells' names.
     """
 
     key: str
@@ -35,10 +36,11 @@ class SubmittedCell:
     attached: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     grade_id: str = ""
     tried_wrong: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    opened_by: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_submitted(path: Path) -> tuple[SubmittedCell, ...]:
-    """Return the cells of the notebook in a file: names and texts, and from outputs the wrong choices alone.
+    """Return the cells of the notebook in a file: names and texts, and from outputs wrong choices and opened answers.
 
     Raises NotebookError for what is empty, larger than 20 MB, or no notebook.
     """
@@ -97,7 +99,8 @@ def _cells(cells: list[Any]) -> Iterator[SubmittedCell]:
         names = (name if isinstance(name, str) else "" for name in (cell.get("id"), graded))
         own, grade_id = names
         tried = _tried_wrong(cell.get("outputs"))
-        yield SubmittedCell(own, cell["cell_type"], _text(cell.get("source")), attached, grade_id, tried)
+        opened = {_text(name): _text(answer) for name, answer in opened_by(cell.get("outputs")).items()}
+        yield SubmittedCell(own, cell["cell_type"], _text(cell.get("source")), attached, grade_id, tried, opened)
 
 
 def _tried_wrong(outputs: object) -> dict[str, Sequence[str]]:
