@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import statistics
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,8 +14,9 @@ from linklab.grade import Result
 from linklab.labs.lab04 import functions
 from linklab.labs.lab04 import rules as lab04
 from linklab.measure import PingResult
+from linklab.measure.results import QueueCounters
 from linklab.network import NetworkState
-from tests.grade.failures import failed
+from tests.grade.failures import failed, said
 from tests.grade.made_runs import L1_LOADED, L1_TOGETHER, pinged, together, transfer
 from tests.labs.altered import given as altered
 from tests.labs.predicted import commit
@@ -53,8 +55,12 @@ qdisc netem 10: parent 5:1 limit {0} delay 10ms
 """
 
 
-def pings(address: str = "10.0.1.2", sent: int = 25, received: int = 25) -> str:
+def pings(
+    address: str = "10.0.1.2", sent: int = 25, received: int = 25, lines: int | None = None, rtt_ms: float = 20.0
+) -> str:
     head = f"PING {address} ({address}) 56(84) bytes of data.\n"
+    for number in range(1, received + 1 if lines is None else lines + 1):
+        head += f"64 bytes from {address}: icmp_seq={number} ttl=64 time={rtt_ms} ms\n"
     return f"{head}\n--- statistics ---\n{sent} packets transmitted, {received} received, 0% packet loss, time 4s\n"
 
 
@@ -97,6 +103,9 @@ WRONG: Table = {
         (rtts_of, pings("10.0.3.2"), "end of L1 has the address 10.0.1.2"),
         (rtts_of, pings(sent=3, received=3), "3 pings, 3 answered"),
         (rtts_of, pings(received=24), "25 pings, 24 answered"),
+        (rtts_of, pings(lines=0), "25 answers, and has lines of 0"),
+        (rtts_of, pings(lines=24), "25 answers, and has lines of 24"),
+        (rtts_of, pings(rtt_ms=40.0), "an idle L1 takes 20 ms"),
     ],
 }
 
@@ -150,6 +159,25 @@ def test_a_median_that_three_digits_do_not_tell_from_the_mean_is_no_mistake() ->
     answer = {"mean_added_ms": added_ms, "mean_packets": added_ms / FRAME_MS}
     assert added_ms != statistics.mean(rtts) - 20
     assert lab04.check_queue_seen(answer, near).passed
+
+
+SENDING = {"L1": "r1-eth1", "L2": "r2-eth2", "L3": "r3-eth3"}
+
+
+@pytest.mark.parametrize("check", [lab04.check_pings, lab04.check_transfers])
+def test_a_result_of_another_link_does_not_pass_under_a_new_name(check: Callable[..., Result]) -> None:
+    ends = {name: "-".join(pair) for name, pair in lab04.LINKS.items()}
+    sent = {"L1": 38.05, "L2": 28.5, "L3": 19.05} if check is lab04.check_transfers else None
+    right: dict[str, Any] = {}
+    for name, pair in ends.items():
+        one = transfer(pair, sent[name]) if sent else pinged(pair, 40.0 if name == "L2" else 20.0)
+        queues = tuple(
+            QueueCounters(face[:2], face, 30 if other == name else 0, 0, 0, 0, 0) for other, face in SENDING.items()
+        )
+        right[name] = replace(one, origin=replace(one.origin, queues=queues))
+    assert check(right).passed, str(check(right))
+    relabelled = replace(right["L3"], origin=right["L1"].origin)
+    assert "these are no packets of r3-r4" in said(check({**right, "L3": relabelled}))
 
 
 def test_a_prediction_is_put_next_to_the_measurement() -> None:

@@ -39,7 +39,17 @@ from linklab.grade.wanted import (
     require_result,
     require_run,
 )
-from linklab.measure import PingFlow, PingResult, Run, SimpleperfFlow, SimpleperfResult, TcpFlow, TcpResult, UdpFlow
+from linklab.measure import (
+    PingFlow,
+    PingResult,
+    Run,
+    SimpleperfFlow,
+    SimpleperfResult,
+    TcpFlow,
+    TcpResult,
+    ToolResult,
+    UdpFlow,
+)
 from linklab.measure.tool import ResultT
 from linklab.network import Network, NetworkState
 
@@ -129,7 +139,18 @@ def require_on_course(what: str, value: object, wanted: Wanted[ResultT]) -> Resu
     result = require_result(what, value, wanted, _HINT_SINGLE)
     refuse_another_network(what, result.origin.network)
     refuse_without_theory(what, result.origin.network, [wanted.ends], limited=isinstance(result, TRANSFERS))
+    _refuse_another_path(what, result, wanted.ends)
     return result
+
+
+def _refuse_another_path(what: str, result: ToolResult, ends: tuple[str, str]) -> None:
+    """Refuse a result whose packets did not leave by the interfaces of the path, as these counted meanwhile."""
+    for hop in path_between(*ends, result.origin.network).forward.hops:
+        counted = result.origin.queue(hop.out.node, hop.out.interface)
+        if counted is not None and counted.sent_packets < FEWEST_PINGS:
+            reason = f"meanwhile {hop.out.interface}, which is on this path, sent {counted.sent_packets} frames"
+            hint = "measure each path by itself, and keep what measure.run returned under this path's name"
+            raise Refuse(what, f"these are no packets of {'-'.join(ends)}: {reason}", hint)
 
 
 def refuse_without_theory(

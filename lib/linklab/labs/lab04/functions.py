@@ -6,13 +6,15 @@ import math
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from statistics import median
 from typing import Final
 
 from linklab.course import course_network
 from linklab.grade.check import Check, Refuse, a_kind
+from linklab.grade.path_questions import path_between
 from linklab.grade.result import guarded
 from linklab.grade.student_functions import Formula, Trial, call, numbers, shown
-from linklab.labs.printed import pings, require_printed
+from linklab.labs.printed import pings, require_printed, round_trips_ms
 
 # --- Round trips out of what ping prints
 
@@ -68,6 +70,13 @@ def _printed(text: object) -> Check:
     if (found.sent, found.received) != (25, 25):
         hints = ("send 25 pings, while nothing else sends", command[1])
         return Check.failing(what, f"{found.sent} pings, {found.received} answered", hints)
+    rtts_ms, least_ms = round_trips_ms(str(text)), path_between("r1", "r2").rtt_floor_ms
+    if len(rtts_ms) != found.received:
+        reason = f"it says {found.received} answers, and has lines of {len(rtts_ms)}"
+        return Check.failing(what, reason, ("hand in all that ping printed, as cmd returned it", command[1]))
+    if not 0.99 * least_ms <= median(rtts_ms) <= 1.05 * least_ms:
+        reason = f"half of the round trips are above {median(rtts_ms):g} ms, and an idle L1 takes {least_ms:g} ms"
+        return Check.failing(what, reason, ("send the pings while nothing else sends", command[1]))
     return Check.passing(what, f"25 pings to {address}", "25 answered")
 
 

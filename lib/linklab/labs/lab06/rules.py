@@ -453,6 +453,9 @@ def _looks_check(what: str, expected: str, looks: Sequence[QueueLook | str]) -> 
         reason = f"the numbers from ping and from tc differ by more than {_APART_PACKETS} packets in every look"
         hint = "run tc right after each ping: the queue changes within a few ms"
         return Check.failing(what, reason, hint, expected, found)
+    if len({look.queue.sent_packets for look in read}) < len(read):
+        reason = "two looks show the same counters of tc, and a transfer sends packets all the time"
+        return Check.failing(what, reason, "run ping and tc anew in each round of the loop", expected, found)
     return Check.passing(what, expected, found)
 
 
