@@ -11,8 +11,9 @@ import pytest
 from linklab import __version__
 from linklab.cli import main
 from linklab.grade import Check
+from linklab.record import PROGRESS_MIME
 
-from .books import check, code, look, prints, raises, result, save, text
+from .books import check, code, look, prints, raises, result, save, text, typed
 
 GOOD = Check.passing("the rate", "10 Mbit/s")
 
@@ -63,6 +64,12 @@ def test_notes_on_the_runs_are_told_on_standard_error(capsys: pytest.CaptureFixt
     )
     assert version.startswith(f"1.ipynb: Run with Linklab 0.0.1; this report is made by {__version__}.")
     assert absent == "2.ipynb: It was never executed."
+
+
+def test_a_list_of_what_is_done_that_was_shown_again_is_no_disorder(capsys: pytest.CaptureFixture[str]) -> None:
+    save(Path("1.ipynb"), code("imports", typed(PROGRESS_MIME, {"version": 1}), count=9), code("b", count=2))
+    assert main(["report"]) == 0
+    assert "Not run from top to bottom" not in capsys.readouterr().err
 
 
 def test_an_error_in_a_graded_cell_stands_in_the_portfolio() -> None:

@@ -110,11 +110,15 @@ def _shown(at: datetime.datetime) -> str:
 
 
 def _out_of_order(book: Any) -> str:
-    """Return a sentence if the cells were not run from top to bottom, each at most once; else nothing."""
+    """Return a sentence if the cells were not run from top to bottom, each at most once; else nothing.
+
+    The list of what is done is left out: its cell is run again to see what is written.
+    """
     latest, before = 0, ""
     for cell in book.cells:
         count = cell.get("execution_count")
-        if not isinstance(count, int):
+        is_list = any(record.PROGRESS_MIME in output.get("data", {}) for output in cell.get("outputs", []))
+        if not isinstance(count, int) or is_list:
             continue
         name = cell.get("id", "without id")
         if count <= latest:
