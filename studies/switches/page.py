@@ -181,8 +181,9 @@ table(rows, columns)
 # %% [markdown]
 # ### Beside other traffic
 #
-# The paper measures round trips on an idle network, and throughput beside background traffic. This is the one beside
-# the other: the round trip while each host sends the background of sections 4.2.1 and 4.2.2. The mean has to lie
+# Whether the paper's round trips had background traffic beside them it does not say: its section 4.1 has two hosts
+# alone, but section 5.1.1 varies the payload of the additional flow, which is the one beside the background. So here is
+# the round trip while each host sends the background of sections 4.2.1 and 4.2.2. The mean has to lie
 # between the idle round trip and that of packets which come at random instants (M/G/1 at each output port:
 # serialisation and the Pollaczek-Khinchine mean wait), because constant rates come more regularly. The exchanges' own
 # packets are not in that theory: on the trunk of the router on a stick, which the background nearly fills and each
