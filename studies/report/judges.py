@@ -8,7 +8,7 @@ from functools import partial
 from statistics import fmean
 from typing import Any, Final
 
-from linklab.network import COURSE, bottleneck, path, rtt_floor_ms
+from linklab.network import COURSE, bottleneck, goodput_ceiling_mbps, path, rtt_floor_ms
 from linklab.published import publication
 from linklab.study.claims import (
     Claims,
@@ -40,6 +40,8 @@ PUBLISHED: Final = publication("report")
 
 _LINKS_OF: Final = {"h1-h4": ("L1", "L2"), "h7-h9": ("L2", "L3"), "h1-h9": LINKS}
 TWO, THREE, CROSSING, APART = SHARED
+_L2_CEILING_MBPS: Final = goodput_ceiling_mbps(path(COURSE, "h2", "h5"))
+_AT_FULL_RATE: Final = tuple((it["name"], it["asked"]) for it in PUBLISHED["losses"])
 _PLAIN: Final[Mapping[str, Any]] = {factor: plain for factor, (plain, _) in EXPLANATIONS.items()}
 
 
@@ -117,6 +119,12 @@ def _beyond_idle_ms(tables: Tables) -> list[Numbers]:
     return numbered(found, lambda name, ms: ms - _idle_ms(tables, name.partition(" ")[0]))
 
 
+def _l3_nearer(tables: Tables) -> list[Numbers]:
+    """Return for each repeat by how much nearer L3 comes to its rate than L1."""
+    each = _of_each("throughput_mbps", ("L1", "L3"), _percent_of_rate, tables)
+    return [{"L3 less L1": it["L3"] - it["L1"]} for it in each]
+
+
 def _jain(tests: Mapping[str, str], tables: Tables) -> list[Numbers]:
     return numbered({name: shared(tables, "jain_index", pairs) for name, pairs in tests.items()})
 
@@ -149,6 +157,11 @@ _ASKED_OF: Final[Mapping[str, Quantity]] = {
     ),
     "UDP bandwidth off the printed one (Mbit/s)": partial(_off_printed, "throughput_mbps", _prints("throughput_mbps")),
     "UDP transfer off the printed one (MBytes)": partial(_off_printed, "transfer_mib", _prints("transfer_mib")),
+    "UDP at the bottleneck's own rate, of that rate (%)": lambda tables: numbered(
+        _udp("throughput_mbps", _AT_FULL_RATE, tables),
+        lambda name, mbps: _percent_of_rate(name.partition(" ")[0], mbps),
+    ),
+    "UDP lost at the bottleneck's own rate (%)": lambda tables: numbered(_udp("loss_percent", _AT_FULL_RATE, tables)),
     "bandwidth beyond 25 Mbit/s (Mbit/s)": lambda tables: numbered(
         _udp("throughput_mbps", [("h1-h4", "25M")], tables), lambda _, mbps: mbps - 25
     ),
@@ -165,6 +178,10 @@ _ASKED_OF: Final[Mapping[str, Quantity]] = {
     "Jain's index of pairs": partial(
         _jain, {f"test {it}": pairs for it, pairs in enumerate((TWO, THREE, CROSSING), 1)}
     ),
+    "sum of connections, of what headers leave of L2's rate (%)": lambda tables: numbered(
+        {"four connections": shared(tables, "sum_mbps", PARALLEL)}, lambda _, mbps: 100 * mbps / _L2_CEILING_MBPS
+    ),
+    "TCP on L3 less that on L1, of the rates (points)": _l3_nearer,
     "Jain's index of connections": partial(_jain, {"four connections": PARALLEL}),
     "TCP of pairs apart, of the rate (%)": partial(_apart, lambda name, mbps, _: _percent_of_rate(name, mbps)),
     "TCP of pairs apart, of what each has alone (%)": partial(
@@ -174,25 +191,34 @@ _ASKED_OF: Final[Mapping[str, Quantity]] = {
 """The quantities that thresholds apply to."""
 
 
-def _means_differ(metric: str, more: str, fewer: str, of: Sequence[str], tables: Tables) -> Finding:
-    """Judge whether the mean over pairs is larger in one test than in another, by Welch's interval."""
+def _means_differ(metric: str, more: str, fewer: str, of: Sequence[str], tables: Tables, *, digits: int = 1) -> Finding:
+    """Judge whether the mean over pairs is larger in one test than in another, by Welch's interval.
+
+    ``of``: the pairs, all of each test's if empty; ``("",)`` for a metric of all of them together.
+    """
     means = [
         [fmean(each) for each in by_repeat([shared(tables, metric, pairs, it) for it in of or pairs_of(pairs)])]
         for pairs in (more, fewer)
     ]
     found = difference(*means)
-    unit = next(it.unit for it in tables["report-shared"].study.metrics if it.name == metric)
+    unit = next(it.unit for it in tables["report-shared"].study.metrics if it.name == metric).removeprefix("1")
     told = (
-        f"{fmean(values):.1f} ({min(values):.1f} to {max(values):.1f}) {unit} of {pairs.replace('+', ', ')}"
+        " ".join(f"{_range(values, digits)} {unit} of {pairs.replace('+', ', ')}".split())
         for values, pairs in zip(means, (more, fewer), strict=True)
     )
-    return Finding(found.holds, f"{', '.join(told)}; difference {found} {unit}")
+    return Finding(found.holds, f"{', '.join(told)}; difference {found} {unit}".rstrip())
+
+
+def _range(values: Sequence[float], digits: int) -> str:
+    return f"{fmean(values):.{digits}f} ({min(values):.{digits}f} to {max(values):.{digits}f})"
 
 
 JUDGES: Final[Mapping[str, Judge]] = {
     **{it.id: partial(by_thresholds, it.thresholds, _ASKED_OF) for it in PUBLISHED.claims if it.thresholds},
     "report-apart-router": _apart_router,
     "report-three-rtt": partial(_means_differ, "rtt_mean_ms", THREE, TWO, ()),
+    "report-three-less-fair": partial(_means_differ, "jain_index", TWO, THREE, ("",), digits=3),
+    "report-crossing-rtt": partial(_means_differ, "rtt_mean_ms", THREE, CROSSING, ()),
     "report-three-throughput": partial(_means_differ, "throughput_mbps", TWO, THREE, ()),
     "report-parallel-less": partial(_means_differ, "throughput_mbps", THREE, PARALLEL, ("h2-h5", "h3-h6")),
 }

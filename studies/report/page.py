@@ -63,6 +63,10 @@ say(f"""
 page.claims()
 
 # %% [markdown]
+# All are judged on the network as Linklab makes it, in ten repeats where chance has a hand. The setting nearest to the
+# report's (the table below, *all together*) was measured in five repeats, too few for a verdict of its own: where its
+# numbers are others, as for paths over L3 and for shares, a verdict says nothing of the report's machine.
+#
 # Each repeat is judged by itself. A claim is *reproduced* where it holds in more than half of all repeats that there
 # could be, by the interval of that share, or where the interval of a difference lies above nothing; *not reproduced*
 # where it does not; and *open* where the interval leaves both.

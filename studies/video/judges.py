@@ -9,6 +9,7 @@ own Mininet beside its own real network: its film is another than ours.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import Final
@@ -36,6 +37,7 @@ _FAST_MBPS: Final = 8
 RUNS: Final = tuple((topology, link) for topology, links in VIDEO_RUNS_MBPS.items() for link in links)
 LINKS: Final = tuple(link for _, link in RUNS)
 _SUMMARIES: Final = ("mean", "minimum", "maximum")
+_PRINTED: Final = (*_SUMMARIES, "deviation")
 
 
 def find(link_mbps: int, quantity: str, platform: str) -> Entry:
@@ -53,7 +55,7 @@ def printed(platform: str) -> StudyTable:
     for row in PUBLISHED.rows("figures", platform=platform):
         levels = {"link_mbps": row["link_mbps"], "sender": "VLC", "shaper": "none", "switch": "Catalyst 3560",
                   "video": "theirs", "duration_s": 50}  # fmt: skip
-        values = {f"{row['quantity']}_{it}": float(str(row[it]).removeprefix("<")) for it in _SUMMARIES}
+        values = {f"{row['quantity']}_{it}": float(str(row[it]).removeprefix("<")) for it in _PRINTED}
         runs.append((levels, values))
     return table_of_values(VIDEO, runs, {"printed": True})
 
@@ -150,7 +152,7 @@ def _apart_percent(names: Sequence[str], links: Sequence[int], tables: Tables) -
     each = [_pairs(tables, f"bandwidth_kbps_{name}", links) for name in names]
     return [
         {
-            f"{name} at {link} Mbit/s": 100 * abs(real / mine - 1)
+            f"{name} at {link} Mbit/s": _off_percent(real, mine)
             for name, pairs in zip(names, repeat, strict=True)
             for link, (real, mine) in pairs.items()
         }
@@ -166,11 +168,37 @@ def _real_more(metric: str, links: Sequence[int], tables: Tables) -> list[Number
     ]
 
 
+def _deviations_apart(tables: Tables) -> list[Numbers]:
+    """Return how far the deviations of time between packets are apart, real from virtual, less those of bandwidth."""
+    (link,) = VIDEO_RUNS_MBPS[1]
+    time, bandwidth = (_pairs(tables, f"{it}_deviation", (link,)) for it in ("delay_ms", "bandwidth_kbps"))
+    return [
+        {f"{link} Mbit/s": _off_percent(*times[link]) - _off_percent(*rates[link])}
+        for times, rates in zip(time, bandwidth, strict=True)
+    ]
+
+
+def _off_percent(real: float, mine: float) -> float:
+    return 100 * abs(real / mine - 1)
+
+
+def _jitter_times(link: int, tables: Tables) -> list[Numbers]:
+    """Return how many times Mininet's the real network's jitter is: mean, largest and standard deviation."""
+    each = {name: _pairs(tables, f"jitter_ms_{name}", (link,)) for name in ("mean", "maximum", "deviation")}
+    count = len(next(iter(each.values())))
+    return [
+        {name: real / mine if mine else math.inf for name, pairs in each.items() for real, mine in (pairs[it][link],)}
+        for it in range(count)
+    ]
+
+
 _FAST: Final = tuple(link for link in LINKS if link >= _FAST_MBPS)
 _SLOW: Final = tuple(link for link in LINKS if link < _FAST_MBPS)
 _BESIDE: Final[Mapping[str, Callable[[Tables], list[Numbers]]]] = {
     "mean bandwidth apart (%)": partial(_apart_percent, ("mean",), LINKS),
     "bandwidth over a WAN apart (%)": partial(_apart_percent, _SUMMARIES, VIDEO_RUNS_MBPS[3]),
+    "deviations of time between packets apart less those of bandwidth (points)": _deviations_apart,
+    "real network's jitter at 8 Mbit/s, times Mininet's": partial(_jitter_times, VIDEO_RUNS_MBPS[3][-1]),
     "real network's least time between packets less Mininet's (ms)": partial(_real_more, "delay_ms_minimum", LINKS),
     "real network's largest time between packets less Mininet's (ms)": partial(_real_more, "delay_ms_maximum", LINKS),
     "real network's mean jitter less Mininet's, fast links (ms)": partial(_real_more, "jitter_ms_mean", _FAST),

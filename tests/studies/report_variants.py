@@ -1,6 +1,6 @@
 """Networks on which the course report's conclusions come out otherwise than on its own.
 
-``python -m tests.studies.report_variants`` measures them on virtual time (five minutes) and writes `FOLDER`.
+``python -m tests.studies.report_variants`` measures them on virtual time (six minutes) and writes `FOLDER`.
 """
 
 from __future__ import annotations
@@ -74,6 +74,14 @@ VARIANTS: Final[Mapping[str, Study]] = {
         pairs=(*SHARED[:3], PARALLEL),
     ),
     "shared-far-hosts": _short(REPORT_SHARED, course(h1_s1={"delay_ms": 20}, h2_s1={"delay_ms": 20}), pairs=SHARED[:2]),
+    "shared-long-l3": replace(
+        _short(REPORT_SHARED, course(L3={"delay_ms": 40}), pairs=SHARED[1:3]),
+        repeats=3,
+    ),
+    "shared-unequal": replace(
+        _short(REPORT_SHARED, course(h3_s1={**_ACCESS, "rate_mbps": 2}, L3={"delay_ms": 40}), pairs=SHARED[:3]),
+        repeats=3,
+    ),
     "shared-h8-at-r2": _short(REPORT_SHARED, h8_at_r2(), pairs=(*ONE_BY_ONE, SHARED[3])),
 }
 """By name: a study of the report's on another network."""

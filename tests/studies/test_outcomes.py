@@ -93,6 +93,15 @@ OUTCOMES: Mapping[str, tuple[Configuration, Configuration]] = {
     "video-delay-range": (film((0.01, "delay_ms_minimum"), (10, "delay_ms_maximum")), film()),
     "video-jitter-real": (film((1e5, "jitter_ms_mean"), (1e5, "jitter_ms_maximum")), film((0.01, "jitter_ms_maximum"))),
     "video-jitter-low": (film((0.01, "jitter_ms_maximum")), film((1e5, "jitter_ms_maximum"))),
+    "video-delay-deviation": (film((1.2, "delay_ms_deviation")), film()),
+    "video-jitter-fast-wan": (
+        film((1e5, "jitter_ms_mean"), (1e5, "jitter_ms_maximum"), (1e5, "jitter_ms_deviation")),
+        film(),
+    ),
+    "report-start-high": (course, variant("udp-faster-links")),
+    "report-three-less-fair": (variant("shared-unequal"), course),
+    "report-crossing-rtt": (course, variant("shared-long-l3")),
+    "report-parallel-loss": (variant("shared-slow-access"), course),
     "report-udp-table": (course, variant("udp-slower-l2")),
     "report-udp-transfers": (course, variant("udp-slower-l2")),
     "report-udp-lossless": (course, variant("udp-slower-l2")),
@@ -145,3 +154,8 @@ def test_what_is_decided_by_construction_names_where_it_comes_out_otherwise() ->
     ):
         study = claim.partition("-")[0]
         assert claims_of(study).judges[claim]({study: ours}).holds is False
+
+
+def test_a_link_with_a_short_queue_is_further_from_its_rate_whatever_hosts_it_has() -> None:
+    ours, _ = variant("alone-misconfigured")()
+    assert claims_of("report").judges["report-link-hosts"](ours).holds

@@ -173,8 +173,10 @@ EXPECTED = {
     "video-wan-spacing": REPRODUCED,
     "video-not-normal": DECIDED,
     "video-delay-range": DISAGREE,
+    "video-delay-deviation": AGREE,
     "video-jitter-real": DISAGREE,
     "video-jitter-low": AGREE,
+    "video-jitter-fast-wan": AGREE,
 }
 
 
