@@ -443,7 +443,8 @@ lab03.check_search(find_bandwidth).require()
 #    <details><summary>Answer</summary>Any disturbance distorts a single gap: a packet of somebody else, a late timer, a
 #    shaper's burst. Over many gaps these average out. But where others send, the mean is not the capacity.</details>
 #
-# **Where to read on.** RFC 5136 (capacity and available capacity), RFC 8085 (how UDP should be used), RFC 2544 section
-# 26.1 (throughput: the highest rate without a loss). Dovrolis, Ramanathan, Moore: *Packet-dispersion techniques and a
-# capacity-estimation methodology*, IEEE/ACM Transactions on Networking 12(6), 2004. Kurose and Ross, chapter 1:
-# throughput, bottleneck, delay and loss; chapter 3: UDP. Peterson and Davie, chapter 1: performance.
+# **Where to read on.** RFC 5136 (capacity and available capacity), RFC 9097 (how capacity is measured with UDP), RFC
+# 8085 (how UDP should be used), RFC 2544 section 26.1 (throughput: the highest rate without a loss). Dovrolis,
+# Ramanathan, Moore: *Packet-dispersion techniques and a capacity-estimation methodology*, IEEE/ACM Transactions on
+# Networking 12(6), 2004. Kurose and Ross, chapter 1: throughput, bottleneck, delay and loss; chapter 3: UDP. Peterson
+# and Davie, chapter 1: performance.

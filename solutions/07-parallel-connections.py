@@ -148,12 +148,13 @@ lab07.figures.report_table(runs)
 
 # %% [markdown] reflect="unequal" points=1
 # L2 has one queue. It sends packets in the order in which they arrive. A full queue drops new packets, whoever sent
-# them. Each TCP connection has its own window and learns from its own losses. Nobody on the path knows that two
-# connections belong to one host.
+# them. Each TCP connection has its own window and learns from its own losses. No queue on the path knows that two
+# connections belong to one host. (h1's kernel does know it: it remembers round trips by destination, `ip tcp_metrics`.
+# But it shares no window.)
 #
 # **Rubric.** 1 point: one queue that knows no hosts, and a window for each connection. Typical wrong: (1) "h1 sends
-# faster" - h1's cable is as fast as h2's, but h1 has two windows. (2) "TCP shares by host" - a connection knows nothing
-# of the host's other connections.
+# faster" - h1's cable is as fast as h2's, but h1 has two windows. (2) "TCP shares by host" - each connection has a
+# window of its own.
 
 # %% [markdown] id="provider-question"
 # **Question.** An internet provider sells access to homes. Its customers want equal shares per home, and each home may

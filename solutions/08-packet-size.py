@@ -28,7 +28,8 @@ show.draw(lab)
 # A link's *MTU* (maximum transmission unit) is the size of the largest IP packet that the link carries. An
 # Ethernet *frame* is larger: a header of 14 bytes, then the IP packet, followed by a checksum of 4 bytes. A
 # virtual cable carries no checksum. The study says "MTU" but means the frame with its checksum: 1518
-# (Ethernet), 4370 (FDDI) or 7999 bytes (802.11). We add a small frame of 100 bytes.
+# (Ethernet), 4370 (FDDI) or 7999 bytes. The study calls the last one 802.11, whose packets have at most 2304 bytes,
+# and larger frames carry several packets. We add a small frame of 100 bytes.
 #
 # | frame of 1518 | Ethernet header | IPv4 header | UDP or ICMP header | your data | checksum |
 # | --- | --- | --- | --- | --- | --- |

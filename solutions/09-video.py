@@ -163,8 +163,8 @@ lab09.check_watch(dump_output, ping_output).require()
 # a delay of a few tenths of a second. A call needs a short queue and a sender that lowers its rate.
 #
 # **Rubric.** 1 point: a film can wait before it starts, and people in a call notice the delay. Typical wrong: (1) "a
-# call sends less data" - its packets wait behind those of others all the same; (2) "lost packets are sent again" - RTP
-# over UDP sends nothing again, and nobody asks for it.
+# call sends less data" - its packets wait behind those of others all the same; (2) "lost packets are sent again" - this
+# sender sends nothing again. Others may, if a receiver asks (RFC 4588), and in a call it would come too late.
 
 # %% id="explain-queue"
 lab09.explain("queue")
@@ -229,7 +229,7 @@ lab09.figures.rate_figure(runs)
 #
 # **Rubric.** 2 points: a mean over packets, which counts busy seconds more often; 1 point: a mean over packets, without
 # the reason why it is higher. Typical wrong: (1) "headers" - both means contain them; (2) "packets are sent twice" -
-# each number arrives once, RTP over UDP sends nothing again.
+# each number arrives once: this sender sends nothing again.
 
 # %% [markdown] id="normality-intro"
 # ### (optional) Normally distributed?
@@ -347,7 +347,7 @@ lab09.check_damage(per_lost, runs, qualities).require()
 # two seconds. So most of the time lies between a loss and the next keyframe.
 #
 # **Rubric.** 1 point: pictures build on each other until the next keyframe. Typical wrong: (1) "the next picture is
-# whole again" - the curve stays down; (2) "the lost packet is sent again" - nobody asks for it.
+# whole again" - the curve stays down; (2) "the lost packet is sent again" - not by this sender.
 
 # %% [markdown] id="together-question"
 # **Question.** Why does a lost packet do less harm in `queue` than in `loss`?

@@ -417,6 +417,7 @@ lab12.calibration()
 # ### Where to read on
 #
 # The [glossary](glossary.md); RFC 7567 (recommendations), RFC 8289 (CoDel), RFC 8290 (fq_codel), RFC 8033 (PIE), RFC
-# 3168 (ECN); Floyd and Jacobson, *Random Early Detection Gateways for Congestion Avoidance*, 1993; Gettys and Nichols,
-# *Bufferbloat: Dark Buffers in the Internet*, 2011; Høiland-Jørgensen and others, *Piece of CAKE: A Comprehensive Queue
-# Management Solution for Home Gateways*, 2018.
+# 3168 (ECN), RFC 9330 and 9332 (L4S: senders that react to each mark have a queue of their own, and wait for a
+# millisecond; Linux calls it `dualpi2`); Floyd and Jacobson, *Random Early Detection Gateways for Congestion
+# Avoidance*, 1993; Gettys and Nichols, *Bufferbloat: Dark Buffers in the Internet*, 2011; Høiland-Jørgensen and others,
+# *Piece of CAKE: A Comprehensive Queue Management Solution for Home Gateways*, 2018.
