@@ -116,6 +116,8 @@ WRONG: Table = {
     lab15.check_more: [
         (MORE | {"BFD": MORE["carrier"]}, "silent=True makes a cut silent"),
         (MORE | {"carrier": MORE["BFD"]}, "leave silent=True away"),
+        # all packets went around already: the network was not whole when the cable was cut
+        (MORE | {"carrier": run(0, 6, 2, silent=False)}, "no packet was lost"),
         # BFD that was not up, so that Hellos noticed; and intervals that nobody changed
         (MORE | {"BFD": run(2.4, 6, 4)}, "so long takes OSPF with intervals of 1 and 3 s"),
         (MORE | {"10/40": run(2.4, 48, 45)}, "outage, 10/40"),
@@ -299,13 +301,17 @@ DIRECT: Hops = {}
 PREFERRED: Hops = {"r1": {"h3": ("r1-eth1",)}}
 
 
-def paths_of(router: str, *, stolen: bool = False) -> dict[str, Any]:
-    """What BGP knows: each prefix directly and by the third autonomous system."""
+def paths_of(router: str, *, stolen: bool = False, around: str = "") -> dict[str, Any]:
+    """What BGP knows: each prefix directly and by the third autonomous system, which is best to the host ``around``."""
     found = {prefix(router.replace("r", "h")): [{"path": ""}]}
     for other, number in AS.items():
         if other != router:
             (third,) = [it for name, it in AS.items() if name not in (router, other)]
-            found[prefix(other.replace("r", "h"))] = [{"path": str(number)}, {"path": f"{third} {number}"}]
+            host = other.replace("r", "h")
+            found[prefix(host)] = [
+                {"path": str(number), "bestpath": host != around},
+                {"path": f"{third} {number}", "bestpath": host == around},
+            ]
     return {"routes": found | ({half("h2"): [{"path": ""}]} if stolen else {})}
 
 
@@ -320,7 +326,8 @@ def world(
         if router == "r2" and sessions is not None:
             found = {address: {**found[address], **sessions} for address in found} if sessions else {}
         shown[router, "bgp ipv4 unicast summary"] = {"peers": found}
-        paths = paths_of(router, stolen=stolen and router == "r3")
+        around = "h3" if router == "r1" and "h3" in hops.get("r1", {}) else ""
+        paths = paths_of(router, stolen=stolen and router == "r3", around=around)
         shown[router, "bgp ipv4 unicast json"] = r1 if router == "r1" and r1 is not None else paths
     return Shown(routed(three(), hops), shown)
 
@@ -328,8 +335,8 @@ def world(
 FILTERED = world(PREFERRED, stolen=True)
 STOLEN: Hops = {"r1": {"h3": ("r1-eth1",), half("h2"): ("r1-eth1",)}, "r2": {half("h2"): ("r2-eth2",)},
                 "r3": {half("h2"): ("r3-eth0",)}}  # fmt: skip
-ON_THE_OTHER = {"routes": {prefix("h3"): [{"path": "65003", "locPrf": 200}, {"path": "65002 65003"}]}}
-LONELY = {"routes": {prefix("h3"): [{"path": "65002 65003"}]}}
+ON_THE_OTHER = {"routes": {prefix("h3"): [{"path": "65003", "locPrf": 200, "bestpath": True}, {"path": "65002 65003"}]}}
+LONELY = {"routes": {prefix("h3"): [{"path": "65002 65003", "bestpath": True}]}}
 
 
 def test_sessions_a_preference_and_a_filter_pass() -> None:
@@ -344,12 +351,16 @@ test_what_looks_right_between_autonomous_systems_and_is_not = refused(
             (world(sessions={"remoteAs": 65009}), "r2 expects AS 65009"),
             (world(sessions={"state": "Active"}), "is Active"),
             (world(sessions={"pfxRcd": 0, "pfxSnt": 0}), "no route passes the session"),
-            (world(PREFERRED), "the way from h1 to h3"),
+            (world(PREFERRED), "BGP has AS 65002 65003"),
+            # static routes in place of what nobody announced
+            (world(r1={"routes": {prefix("h3"): [{"path": "65003", "bestpath": True}]}}), "BGP has none"),
             (Shown(RING, {}), "this is the ring"),
         ],
         lab15.check_preference: [
             (world(), "r1 knows no path with a preference of yours"),
             (world(r1=ON_THE_OTHER), "put it on the neighbour of AS 65002"),
+            # a static route in place of a preference
+            (world(PREFERRED, r1=paths_of("r1")), "BGP chooses AS 65003"),
             # the direct path refused, in place of another one preferred; and one that is preferred for all prefixes
             (world(PREFERRED, r1=LONELY), "r1's direct path to h3"),
             (world(PREFERRED | {"r3": {"h1": ("r3-eth2",)}}), "the way from h3 to h1"),

@@ -130,7 +130,7 @@ def run_of(what: str, given: object, outage: Outage) -> Run:
     last_s = cut.start_s + outage.high_s + 0.5 - stream.start_s
     step = f"let the stream run longer: the outage may end at {last_s:g} s"
     require_fields(what, stream, at_least("duration_s", last_s, step))
-    if outage.low_s and not lost_s(run):
+    if not lost_s(run):  # what is on the cable when it is cut never arrives
         hint = 'do packets of h1 to h3 take this cable? lab["h1"].cmd("traceroute -n ...") shows their way'
         raise Refuse(what, "no packet was lost", hint, "", "0 lost")
     return run
@@ -486,6 +486,12 @@ def _paths(lab: LiveLab, router: str) -> Mapping[str, Sequence[Mapping[str, Any]
     return _shown(lab, router, "bgp ipv4 unicast", "routes")
 
 
+def _best(lab: LiveLab, router: str, host: str) -> str:
+    """Return the AS list of the path that a router's BGP chooses to a host's prefix; empty where it has none."""
+    found = _paths(lab, router).get(prefix(host), ())
+    return next((str(it.get("path", "")) for it in found if it.get("bestpath")), "")
+
+
 def _of_three(lab: Checkable) -> tuple[LiveLab, NetworkState, Network]:
     live, network = running(lab), three()
     state = state_of(live)
@@ -509,8 +515,13 @@ def check_bgp(lab: Checkable) -> Iterator[Check]:
             f"what does frr.show(world, {one!r}, 'bgp ipv4 unicast') have of {prefix(destination)}?",
             f"on {other}, below router bgp {AS[other]}: network {prefix(destination)}",
         )
-        way_there = _way_check(network, state, (source, one, other, destination), hints)
-        yield _after(sessions, way_there, "all sessions are up and pass routes")
+        best, direct = _best(live, one, destination), str(AS[other])
+        if best != direct:
+            what, expected = f"{one}'s path to {destination}", f"by AS {direct}"
+            check = Check.failing(what, f"BGP has {f'AS {best}' if best else 'none'}", hints, expected, best or "none")
+        else:
+            check = _way_check(network, state, (source, one, other, destination), hints)
+        yield _after(sessions, check, "all sessions are up and pass routes")
 
 
 def _session_check(lab: LiveLab, router: str) -> Check:
@@ -553,6 +564,10 @@ def check_preference(lab: Checkable) -> Iterator[Check]:
         "r1 gives a preference to what it hears from r2: a route-map on that neighbour, in",
         "route-map PREFER permit 10, set local-preference 200; neighbor ... route-map PREFER in. Then lab.sleep(5)",
     )
+    wanted, best = f"{AS['r2']} {AS['r3']}", _best(live, "r1", "h3")
+    if best != wanted:  # a static route leads packets this way too
+        reason = f"BGP chooses AS {best}" if best else "BGP has none"
+        yield Check.failing("r1's path to h3", reason, _unpreferred(live) or hints, f"by AS {wanted}", best or "none")
     yield _way_check(network, state, ("h1", "r1", "r2", "r3", "h3"), _unpreferred(live) or hints)
     yield _way_check(network, state, ("h1", "r1", "r2", "h2"), ("r1's way to h2 was direct: leave it so",))
     yield _way_check(
