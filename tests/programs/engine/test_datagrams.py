@@ -89,6 +89,13 @@ def test_in_a_silence_nothing_passes_in_its_directions() -> None:
     assert record["silent_s"] == record["up"][2][0]
 
 
+def test_answers_are_late_from_a_datagram_of_the_sender_on() -> None:
+    there, back, record = _passed(Impairments(late_from=4, late_s=0.2))
+    assert there == back == SENT
+    assert [fate for *_, fate in record["up"]] == ["passed"] * 6
+    assert [fate for *_, fate in record["down"]] == ["passed"] * 3 + ["late"] * 3
+
+
 def test_fates_come_from_the_seed_and_the_number() -> None:
     impairments = Impairments(loss=0.1, twice=0.2, late=0.3, seed=7)
     fates = [impairments.fate("up", number) for number in range(1, 3001)]

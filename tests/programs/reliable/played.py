@@ -15,6 +15,7 @@ import random
 import re
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 from unittest import mock
@@ -58,8 +59,8 @@ def _text(name: str) -> str:
     return FINISHED if name == SOLUTION else WRONG[name].text
 
 
-def judged(name: str) -> dict[str, Result]:
-    """Return the results of a program's steps from what was played with it.
+def judged(name: str, keys: Sequence[str] = ()) -> dict[str, Result]:
+    """Return the results of a program's steps from what was played with it, or that of the checks with these keys.
 
     Raises LinklabError where that was another program, or where a check asks for what was never played.
     """
@@ -73,7 +74,7 @@ def judged(name: str) -> dict[str, Result]:
         (record,) = records[key]
         return _exchanged(record, _AS_GIVEN, _given(plan))
 
-    return _checks(name, play)
+    return _checks(name, play, keys)
 
 
 def play_anew(name: str) -> dict[str, Result]:
@@ -95,10 +96,10 @@ def play_anew(name: str) -> dict[str, Result]:
     return found
 
 
-def _checks(name: str, play: Play) -> dict[str, Result]:
+def _checks(name: str, play: Play, keys: Sequence[str] = ()) -> dict[str, Result]:
     with tempfile.TemporaryDirectory() as folder, mock.patch.object(judging, "seeds", _seeds):
         verdicts = Judging(checks.TABLE, Transfers(_program(name, folder), play))
-        return {step: verdicts.result(step, checks.STEPS[step]) for step in _steps(name)}
+        return {step: verdicts.result(step, keys or checks.STEPS[step]) for step in _steps(name)}
 
 
 def _seeds(what: str, count: int, below: int) -> tuple[int, ...]:

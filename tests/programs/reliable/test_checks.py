@@ -66,6 +66,13 @@ def test_a_wrong_program_fails_where_it_is_wrong(name: str) -> None:
     assert all(check.reason and check.hint for check in failed)
 
 
+def test_no_timeout_is_judged_where_several_packets_are_on_their_way() -> None:
+    timeouts = ("no repeats", "measured", "backs off", "karn", "cost of loss")
+    (result,) = judged("each packet goes out twice", timeouts).values()
+    assert {check.outcome for check in result.checks} == {"inconclusive"}
+    assert all("one packet is on its way at a time" in check.reason for check in result.checks)
+
+
 # --- In a lab
 
 

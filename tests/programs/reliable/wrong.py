@@ -94,6 +94,11 @@ WRONG: Final[dict[str, Wrong]] = {
         (" and number not in self.repeated:", ":"),
         ("max(GRANULARITY_S, 4 * self.rttvar_s)", "GRANULARITY_S"),
     ),
+    "it takes samples from the last of several": Wrong(
+        _TIME,
+        "learns a long round trip",
+        (" and number not in self.repeated:", ":"),
+    ),
     "it sends all at once": Wrong(_WINDOW, "no more than WINDOW", (_HELD, "= connection, packets, 100")),
     "twice the window": Wrong(_WINDOW, "no more than WINDOW", (_HELD, "= connection, packets, 2 * window")),
     "it ends when all is sent": Wrong(

@@ -10,7 +10,8 @@ from linklab.programs.engine.datagrams import Impairments
 from linklab.programs.reliable import judging
 from linklab.programs.reliable.faults import wrong_with
 from linklab.programs.reliable.judging import MOST_BYTES, STRAY, USUAL, WHOLE, all_arrive, clean, content
-from linklab.programs.reliable.transfers import TransferPlan, Transfers
+from linklab.programs.reliable.path import packet_ms
+from linklab.programs.reliable.transfers import Datagram, TransferPlan, Transfers
 
 
 @check("arrives")
@@ -34,7 +35,16 @@ def small(played: Transfers) -> Observed:
 def one_at_a_time(played: Transfers) -> Observed:
     """with WINDOW 1 one packet is on its way at a time"""
     transfer = clean(played, 1)
-    close = [late for early, late in pairwise(transfer.up) if (late.s - early.s) * 1000 < 0.95 * transfer.rtt_ms]
+    opening, close = transfer.up[0], list[Datagram]()
+    sent, newest_s = {opening.digest}, opening.s
+    for early, late in pairwise(transfer.up):
+        # what a timer sends again is no second packet: that it is too early is a check of its own
+        is_repeat = late.digest in sent
+        since_s, least_ms = (early.s, 2 * packet_ms(late.size)) if is_repeat else (newest_s, 0.95 * transfer.rtt_ms)
+        if (late.s - since_s) * 1000 < least_ms:
+            close.append(late)
+        newest_s = newest_s if is_repeat else late.s
+        sent.add(late.digest)
     expected = f"a round trip ({transfer.rtt_ms:g} ms) between two packets"
     if len(close) <= STRAY:
         return Observed(expected=expected)

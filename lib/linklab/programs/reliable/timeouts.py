@@ -20,6 +20,7 @@ from linklab.programs.reliable.judging import (
     clean,
     content,
     cycle_of,
+    data_bytes,
     silence,
     too_few,
 )
@@ -31,21 +32,28 @@ _GIVE_UP_S: Final = 150.0
 _EARLY_S: Final = 7.5
 _MINUTE: Final = 40_000
 """At most 1200 bytes in each round trip of 1.5 s."""
+_ALONE: Final = ("arrives", "one at a time")
+"""What must pass before the times between packets tell of timeouts."""
+_LATE_S: Final = 1.2
+_PACKETS: Final = 30
+_GROWS: Final = Impairments(late_from=11, late_s=_LATE_S)
+_LEARNING: Final = 8
+"""How often a timeout of a round trip, of 40 ms, expires before it has doubled to more than 1.2 s; and three more."""
 _NEAR: Final = "it is SRTT + max(G, 4 * RTTVAR), all in seconds; you may set a lower limit, of 1 s at most"
 _LEARN: Final = (
-    "the round trip is 1.5 s, the first timeout 1 s: the timeout must learn from it",
+    "the round trip is longer than the timeout: the timeout must learn from it",
     "an acknowledgement of a packet that was sent twice says nothing of the round trip (Karn). Keep the doubled "
     "timeout until a packet that was sent once is acknowledged (RFC 6298, sections 3 and 5)",
 )
 
 
-@check("no repeats", needs=["arrives"], hint=TIMEOUT)
+@check("no repeats", needs=_ALONE, hint=TIMEOUT)
 def no_repeats_alone(played: Transfers) -> Observed:
     """nothing is sent again where nothing is lost"""
     return judging.no_repeats(played, 1)
 
 
-@check("measured", needs=["arrives"], hint=_NEAR)
+@check("measured", needs=_ALONE, hint=_NEAR)
 def measured(played: Transfers) -> Observed:
     """the timeout is near the round trip"""
     transfer = silence(played)
@@ -60,7 +68,7 @@ def measured(played: Transfers) -> Observed:
     return Observed(reason, expected=expected, found=found)
 
 
-@check("backs off", needs=["arrives"], hint="double the timeout whenever it expires")
+@check("backs off", needs=_ALONE, hint="double the timeout whenever it expires")
 def backs_off(played: Transfers) -> Observed:
     """the timeout doubles while nothing comes"""
     transfer = silence(played)
@@ -77,22 +85,30 @@ def backs_off(played: Transfers) -> Observed:
     return replace(wrong_with(transfer, "after the silence"), expected=expected, found=shown)
 
 
-@check("karn", needs=["arrives"], hint=_LEARN)
+@check("karn", needs=_ALONE, hint=_LEARN)
 def karn(played: Transfers) -> Observed:
-    """the timeout learns a long round trip"""
-    near = played.play("a quarter of it", TransferPlan(content(USUAL // 4)))
-    far = played.play("a round trip of 1.5 s", TransferPlan(content(USUAL // 4), path=FAR))
-    for transfer in (near, far):
-        wrong = wrong_with(transfer, transfer.name)
+    """the timeout learns a long round trip
+
+    One that is long from the start, and one that grows after ten packets.
+    """
+    # as many packets as take less than 30 s: who counts those from the start is told so elsewhere
+    grown = TransferPlan(content(_PACKETS * data_bytes(clean(played, 1))), impairments=_GROWS)
+    plans = {
+        "a round trip of 1.5 s": (TransferPlan(content(USUAL // 4), path=FAR), 2 * STRAY),
+        f"a round trip that grows by {_LATE_S:g} s": (grown, _LEARNING),
+    }
+    for name, (plan, most) in plans.items():
+        transfer = played.play(name, plan)
+        wrong = wrong_with(transfer, name)
         if wrong.reason:
             return wrong
-    most = len(near.up) + 2 * STRAY
-    reason = f"nothing was lost, and it sent {len(far.up)} packets" if len(far.up) > most else ""
-    expected = f"{len(near.up)} packets, the first ones perhaps twice: {most} at most"
-    return Observed(reason, expected=expected, found=f"{len(far.up)}")
+        expected, found = f"{most} repeats at most, while it learns", f"{transfer.repeats} of {len(transfer.up)}"
+        if transfer.repeats > most:
+            return Observed(f"{name}: nothing was lost, and packets were sent again", "", expected, found)
+    return Observed(expected=expected, found=found)
 
 
-@check("cost of loss", needs=["arrives"])
+@check("cost of loss", needs=_ALONE)
 def loss_alone(played: Transfers) -> Observed:
     """a loss costs a timeout, and no more"""
     return judging.cost_of_loss(played, 1)
