@@ -53,9 +53,11 @@ def test_spacing_bars_and_decimals_are_free(text: str) -> None:
     [
         (ROW, "no heading such as the starter's stands above this row"),
         (f"Bandwidth  Transfer  Interval  ID\n{ROW}", "no heading such as the starter's stands above this row"),
-        (f"{HEADING}\n{ID}  0.0 - 25.0  85  27.20", "does not fit the heading, or lacks a unit"),
-        (f"{HEADING}\n{ID}  0.0 - 25.0  27.20 Mbps", "does not fit the heading"),
-        (f"{HEADING}\n  0.0 - 25.0   85 MB  27.20 Mbps", "does not fit the heading"),
+        (f"ID  Interval  Rate  Received\n{ID}  0.0 - 25.0  27.20 Mbps  85 MB", "no heading such as the starter's"),
+        (f"{HEADING}\n{ID}  0.0 - 25.0  85  27.20", "2 MB and a rate with its unit"),
+        (f"{HEADING}\n{ID}  25 s  85 MB  27.20 Mbps", "lacks a begin and an end"),
+        (f"{HEADING}\n{ID}  0.0 - 25.0  27.20 Mbps", "lacks an amount"),
+        (f"{HEADING}\n  0.0 - 25.0   85 MB  27.20 Mbps", "lacks a name"),
     ],
 )
 def test_a_row_that_no_heading_explains_is_told_and_not_guessed(text: str, complaint: str) -> None:

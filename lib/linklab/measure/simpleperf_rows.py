@@ -106,12 +106,17 @@ _INTERVAL: Final = re.compile(
 )
 _BETWEEN: Final = r"[^\w.+-]+"
 """What stands between two columns: spaces, tabs, bars, brackets."""
+_AMOUNT: Final = rf"(?P<amount>{_NUMBER})\ *(?P<amount_unit>[KMGT]?i?(?:bytes?|bits?|B))"
+_RATE: Final = rf"(?P<rate>{_NUMBER})\ *(?P<rate_unit>[KMGT]?i?(?:bytes?|bits?|b)\ ?(?:ps|/\ ?s(?:ec)?))"
 _ROW: Final = re.compile(
-    rf"""^\W*(?P<name>\w.*?) {_BETWEEN} {_INTERVAL.pattern}
-    {_BETWEEN} (?P<amount>{_NUMBER}) \ * (?P<amount_unit>[KMGT]?i?(?:bytes?|bits?|B))
-    {_BETWEEN} (?P<rate>{_NUMBER}) \ * (?P<rate_unit>[KMGT]?i?(?:bytes?|bits?|b)\ ?(?:ps|/\ ?s(?:ec)?)) \W*$""",
-    re.I | re.X,
+    rf"^\W*(?P<name>\w.*?) {_BETWEEN} {_INTERVAL.pattern} {_BETWEEN} {_AMOUNT} {_BETWEEN} {_RATE} \W*$", re.I | re.X
 )
+_COLUMNS: Final = {
+    "a begin and an end, such as 0.0 - 2.0": _INTERVAL,
+    "an amount with its unit, such as 2 MB": re.compile(rf"{_AMOUNT}(?![\w/])", re.I),
+    "a rate with its unit, such as 8.00 Mbps": re.compile(rf"{_RATE}(?!\w)", re.I),
+}
+"""What each row has beside its name."""
 _SHOWN: Final = 120
 _SUM: Final = re.compile(r"(?:sum|total|overall)(?![^\W\d_])|(?<![^\W_])all(?![^\W_])", re.I)
 _EDGES: Final = " \t'\"[](){}|,:;=-\u2013\u2014"
@@ -130,7 +135,7 @@ def read(lines: Iterable[tuple[float, str]]) -> Reading:
             if hit and has_heading:
                 rows.append(_row(hit, at_s))
             elif not complaint:
-                complaint = _complaint(line, bool(hit), has_heading)
+                complaint = _complaint(line, has_heading)
     return Reading(tuple(_with_own_totals(rows)), complaint)
 
 
@@ -150,14 +155,15 @@ def quantity(text: str, unit: str = "") -> Quantity:
     return Quantity(value, step, unit)
 
 
-def _complaint(line: str, is_row: bool, has_heading: bool) -> str:
+def _complaint(line: str, has_heading: bool) -> str:
     """Return why a line that looks like a row is none; "" for any other line."""
     shown = line.strip()[:_SHOWN]
-    if is_row:
-        return f"no heading such as the starter's stands above this row: {shown}"
-    if has_heading and _INTERVAL.search(line):
-        return f"this row does not fit the heading, or lacks a unit: {shown}"
-    return ""
+    missing = [what for what, column in _COLUMNS.items() if not column.search(line)]
+    if not has_heading:
+        return "" if missing else f"no heading such as the starter's stands above this row: {shown}"
+    if not (_INTERVAL.search(line) or len(missing) == 1):
+        return ""
+    return f"this row lacks {' and '.join(missing) or 'a name, or the order of the heading'}: {shown}"
 
 
 def _with_own_totals(rows: Sequence[Row]) -> list[Row]:
