@@ -9,6 +9,7 @@ from typing import Any, Final
 import pytest
 
 from linklab.programs import place, submission
+from linklab.programs.engine.scene import TAKES_DATAGRAMS
 from linklab.programs.place import LabPlace
 from linklab.programs.simpleperf.session import NETWORK
 from linklab.runtime.backends import Kind
@@ -105,6 +106,26 @@ def test_a_start_message_is_neither_held_nor_delayed(play: Play) -> None:
     # beside the hold itself a piece is as long under way as its size takes at the pace
     assert longest_s >= 0.9
     assert 0.4 <= from_s - passage["bulk_s"] <= 0.6
+
+
+def test_a_relay_is_deaf_for_a_while_and_cuts_the_answer(play: Play) -> None:
+    (passage,) = play(BOTH, transfer(deaf_s=1.5, cuts_answer=True))["relay"]
+    assert passage["accepted_s"] >= 1.5
+    assert passage["up"]["bytes"] == 5 + 1_000_000 + 3
+    # the greeting went on to the client, the answer did not
+    assert passage["down"]["bytes"] == 13
+    assert passage["down"]["forwarded_s"] < passage["up"]["last_s"]
+
+
+def test_a_server_of_datagrams_is_told_from_one_that_does_nothing(play: Play) -> None:
+    server = """
+import socket, sys
+bound = socket.socket(type=socket.SOCK_DGRAM)
+bound.bind((sys.argv[2], int(sys.argv[3])))
+bound.recv(9)
+"""
+    record = play(server, transfer())
+    assert (record["listening"], record["server"]["stopped"]) == ([], TAKES_DATAGRAMS)
 
 
 def test_an_answer_in_pieces_is_delayed_once_and_all_of_it(play: Play) -> None:

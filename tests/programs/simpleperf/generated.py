@@ -52,7 +52,7 @@ FAILS: Final[dict[str, dict[str, str]]] = {
         "format": "1000 and 1024 mixed",
         "conserved": "bytes counted are not the bytes sent",
     },
-    "wrong-034-server-bytes-lost": dict.fromkeys(["bytes", "format", "conserved"], "bytes are missing"),
+    "wrong-034-server-bytes-lost": dict.fromkeys(["bytes", "format", "conserved"], "the server counts too few bytes"),
     "wrong-036-leaves-soon": dict.fromkeys(["leaves-well", "ack"], "the client does not wait for the acknowledgement"),
     "wrong-037-never-ends": {"ends": "it does not come to an end"},
     "wrong-038-status-not-zero": {"leaves-well": "exit status not 0 on success"},

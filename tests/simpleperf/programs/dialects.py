@@ -11,7 +11,8 @@ _INTERVAL: Final = '"%.1f - %.1f" % (start, end)'
 _AMOUNT: Final = 'return "%d %s" % (count / UNITS[unit], unit)'
 _RATE: Final = 'return "%.2f Mbps" % (count'
 
-
+TABLES: Final = ("tabs", "brackets", "seconds", "mbps-label", "bars", "prettytable", "tabulate")
+"""Those that only print another table: restarts and arguments are the student's."""
 DIALECTS: Final[dict[str, tuple[Edit, ...]]] = {
     "as-the-sheet": (),
     "tabs": ((_TITLE, 'return "\\t".join(names)'), (_INTERVAL, '"%.1f-%.1f" % (start, end)')),

@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from linklab.programs.simpleperf import STEPS
 
-from .dialects import DIALECTS
+from .dialects import DIALECTS, TABLES
 from .edits import apply
 from .mistakes import MISTAKES
 
@@ -63,7 +63,10 @@ def _one(text: str) -> dict[str, str]:
 def registry() -> dict[str, Program]:
     """All programs by name. Raises ValueError if an edit does not fit the student's program."""
     student = (_HERE / "student.py.txt").read_text()
-    found = [Program(name, "right", _one(apply(student, edits))) for name, edits in DIALECTS.items()]
+    found = [
+        Program(name, "right", _one(apply(student, edits)), tuple(STEPS)[: -2 if name in TABLES else None])
+        for name, edits in DIALECTS.items()
+    ]
     found += [
         Program(name, "wrong", _one(apply(student, one.edits)), one.steps, one.fails, one.hints)
         for name, one in MISTAKES.items()

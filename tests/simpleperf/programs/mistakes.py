@@ -86,6 +86,95 @@ MISTAKES: Final[dict[str, Wrong]] = {
         ("received -= 3", "received -= 0"),
         hints={"conserved": "client and server differ by the length of BYE"},
     ),
+    # the first cause is the first one told: that the end of a stream is not noticed is another scene
+    "pieces-and-end": Wrong(
+        "transfer",
+        {"pieces": "BYE in pieces is not found"},
+        ("last = (last + data)[-3:]", "last = data[-3:]"),
+        ("            if not data:\n                break\n            received", "            received"),
+    ),
+    "last-read-dropped": Wrong(
+        "clock",
+        {"conserved": "the server counts too few bytes"},
+        ("            received += len(data)\n", '            received += 3 if data.endswith(b"BYE") else len(data)\n'),
+    ),
+    "server-row-without-begin": Wrong(
+        "transfer",
+        {"server-row": "a row that its heading does not explain"},
+        ('"Rate"), row(who, 0, end, received, args.format))', '"Rate"), row(who, None, end, received, args.format))'),
+        (
+            'return title(who, "%.1f - %.1f" % (start, end), amount(count, unit), rate(count, end - start))',
+            'times = "%.1f s" % end if start is None else "%.1f - %.1f" % (start, end)\n'
+            "    return title(who, times, amount(count, unit), rate(count, end - (start or 0)))",
+        ),
+    ),
+    "rows-above-heading": Wrong(
+        "intervals",
+        {"interval-rows": "a row that its heading does not explain"},
+        ('    say(title("ID", "Interval", "Transfer", "Bandwidth"))\n', ""),
+        (
+            "    for total in totals:\n",
+            '    say(title("ID", "Interval", "Transfer", "Bandwidth"))\n    for total in totals:\n',
+        ),
+    ),
+    "udp": Wrong(
+        "transfer arguments",
+        {"listens": "this is UDP"},
+        ("SOCK_STREAM)\n    sock.", "SOCK_DGRAM)\n    sock."),
+        ("SOCK_STREAM)\n        try", "SOCK_DGRAM)\n        try"),
+        ("    sock.listen(20)\n", ""),
+        ("        conn, addr = sock.accept()\n", "        data, addr = sock.recvfrom(65536)\n        continue\n"),
+    ),
+    "clock-before-connect": Wrong(
+        "amount",
+        {"num-rate": "the clock runs while it connects"},
+        ("    start = time.time()\n    sent = 0\n", "    start = args.start\n    sent = 0\n"),
+        ("    socks = []\n", "    socks = []\n    args.start = time.time()\n"),
+    ),
+    "one-start-for-all": Wrong(
+        "parallel",
+        {"concurrent-rows": "clients are mixed up"},
+        ("def handle(conn, addr, args):\n", "def handle(conn, addr, args):\n    global start\n"),
+    ),
+    "intervals-of-one-connection": Wrong(
+        "parallel",
+        {"parallel-intervals": "-i prints no rows for some connections"},
+        ("    totals = []\n", "    totals = []\n    args.first = socks[0]\n"),
+        ("if args.interval and now >=", "if args.interval and sock is args.first and now >="),
+        ("if args.interval and sent > row_sent:", "if args.interval and sock is args.first and sent > row_sent:"),
+    ),
+    "unacknowledged-is-done": Wrong(
+        "arguments",
+        {"no-answer": "a transfer without acknowledgement counts as done"},
+        ('                raise OSError("no acknowledgement")\n', "                break\n"),
+    ),
+    "client-to-any-port": Wrong(
+        "arguments",
+        {"ports": "ports out of range are accepted"},
+        ("not 1024 <= int(text) <= 65535", "int(text) > 65535"),
+        (
+            _PARSED,
+            f"{_PARSED}    if args.server and args.port < 1024:\n        parser.error('the --port is below 1024')\n",
+        ),
+    ),
+    "greatest-values-refused": Wrong(
+        "arguments",
+        dict.fromkeys(["ports", "parallels"], "a right argument is refused"),
+        ("not 1024 <= int(text) <= 65535", "not 1024 <= int(text) < 65535"),
+        ('text not in ("1", "2", "3", "4", "5")', 'text not in ("1", "2", "3", "4")'),
+    ),
+    "copies-all-data": Wrong(
+        "transfer",
+        {"ends": "it computes too much while data comes"},
+        ("    received = 0\n", '    kept = b""\n'),
+        ("data = conn.recv(65536)", "data = conn.recv(1000)"),
+        ("            received += len(data)\n", "            kept += data\n            received = len(kept)\n"),
+    ),
+    "nap-before-bye": Wrong(
+        "clock intervals",
+        {"time": "it sleeps while its clock runs"},
+        ('        sock.sendall(b"BYE")\n', '        time.sleep(2)\n        sock.sendall(b"BYE")\n'),
+    ),
     "reads-counted": Wrong(
         "clock",
         dict.fromkeys(["format", "conserved"], "each read counted as a full buffer"),
@@ -94,15 +183,13 @@ MISTAKES: Final[dict[str, Wrong]] = {
     "one-at-a-time": Wrong("parallel", {"concurrent": "one client at a time"}, (_THREAD, "handle(conn, addr, args)")),
     "one-client-only": Wrong(
         "parallel",
-        {
-            "parallel-client": "a row is missing for some connections",
-            "parallel-server": "a row is missing for some connections",
-            "concurrent": "the server ends after its first client",
-        },
+        {"concurrent": "the server ends after its first client"},
         (_THREAD, "handle(conn, addr, args)\n        break"),
     ),
     "no-reuseaddr": Wrong(
-        "many", {"restart": "no SO_REUSEADDR"}, ("    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)\n", "")
+        "many arguments",
+        {"restart": "no SO_REUSEADDR"},
+        ("    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)\n", ""),
     ),
     "integer-division": Wrong(
         "clock", dict.fromkeys(_RATES, "integer division"), (_RATE, "count // 1000000 * 8 // max(int(seconds), 1)")

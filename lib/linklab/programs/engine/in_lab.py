@@ -49,7 +49,7 @@ def prepare(loop: RequestLoop, hosts: list[str], files: dict[str, str], packages
         if host not in own:
             own[host] = Namespace.new()
             with own[host].entered():
-                program.allow_every_port()
+                program.prepare_host()
         return own[host].entered()
 
     loop.state["stage"] = Stage(
@@ -63,7 +63,7 @@ def prepare(loop: RequestLoop, hosts: list[str], files: dict[str, str], packages
     )
     for host in hosts:
         with entered(host):
-            program.allow_every_port()
+            program.prepare_host()
     return platform.python_version()
 
 

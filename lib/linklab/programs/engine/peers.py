@@ -18,25 +18,24 @@ async def play(
 ) -> list[dict[str, Any]]:
     """Do the steps one after the other on one connection, up to the first that fails; return what came of each.
 
+    The connection stays open unless a step closes it: its end is news to the server, and a scene of its own.
+
     ``["connect"]``, ``["send", base64, times]``, ``["sleep", seconds]``, ``["receive", seconds, bytes]`` (until so
     many bytes, the end or the time), ``["shutdown"]``, ``["reset"]``, ``["close"]``.
     """
     made.setblocking(False)
     made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     records = []
-    try:
-        for step in steps:
-            record: dict[str, Any] = {"step": step[0], "began_s": clock()}
-            records.append(record)
-            try:
-                await _step(made, target, step, record)
-            except (OSError, TimeoutError) as error:
-                record["error"] = type(error).__name__
-            record["s"] = clock()
-            if "error" in record:
-                break
-    finally:
-        made.close()
+    for step in steps:
+        record: dict[str, Any] = {"step": step[0], "began_s": clock()}
+        records.append(record)
+        try:
+            await _step(made, target, step, record)
+        except (OSError, TimeoutError) as error:
+            record["error"] = type(error).__name__
+        record["s"] = clock()
+        if "error" in record:
+            break
     return records
 
 

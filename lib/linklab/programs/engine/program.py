@@ -418,6 +418,10 @@ def _emptied(folder: Path) -> list[Path]:
     return folders
 
 
-def allow_every_port() -> None:
-    """Let ordinary users bind ports below 1024 in this thread's namespace, as root may."""
+def prepare_host() -> None:
+    """Let ordinary users bind ports below 1024 in this thread's namespace, as root may.
+
+    What TCP learns of a path it forgets with the connection: no scene shall hang on those before it.
+    """
     Path("/proc/sys/net/ipv4/ip_unprivileged_port_start").write_text("0")
+    Path("/proc/sys/net/ipv4/tcp_no_metrics_save").write_text("1")

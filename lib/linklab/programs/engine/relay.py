@@ -16,6 +16,8 @@ _BUFFER = 64 * 1024
 """Bytes that may wait in the relay: they have left the client and not reached the server, as both clocks show."""
 BULK_BYTES = 8000
 """A client sends less than this to introduce itself: beyond it its data has begun."""
+_WAITING = 64
+"""How many connections may wait for accept()."""
 _AHEAD = 64
 """How many pieces of what a server says may be held back at once."""
 _EACH_ARRIVAL = 40
@@ -99,8 +101,10 @@ class Relay:
 
     A connection's bulk begins when more than `BULK_BYTES` have come up. What the two say to each other before is not
     delayed. Within ``hold_s`` (from, to, since the bulk began) the relay reads nothing from the client, and it holds
-    back what the server says by ``answer_delay_s``. ``pace_mbps`` bounds what all connections together carry up to the
-    server, in Mbit/s of application data. ``connect`` makes a socket on the relay's host.
+    back what the server says by ``answer_delay_s``, or closes the connection in its place with ``cuts_answer``.
+    ``pace_mbps`` bounds what all connections together carry up to the server, in Mbit/s of application data. Until
+    ``deaf_s`` the relay's host answers no SYN, so that to connect takes a client a second or more. ``connect`` makes a
+    socket on that host.
     """
 
     def __init__(
@@ -113,10 +117,13 @@ class Relay:
         answer_delay_s: float = 0.0,
         pace_mbps: float | None = None,
         hold_s: tuple[float, float] | None = None,
+        cuts_answer: bool = False,
+        deaf_s: float = 0.0,
     ) -> None:
         self.connections: list[RelayedConnection] = []
         self._listener, self._target, self._socket, self._clock = listener, target, connect, clock
         self._delay_s, self._pace_mbps, self._hold_s = answer_delay_s, pace_mbps, hold_s
+        self._cuts_answer, self._deaf_s = cuts_answer, deaf_s
         self._free_s = 0.0
         self._tasks: set[asyncio.Task[None]] = set()
         self._ups: list[asyncio.Task[None]] = []
@@ -129,8 +136,21 @@ class Relay:
         task.add_done_callback(self._tasks.discard)
         return task
 
+    async def _be_deaf(self) -> None:
+        """Keep the queue of those that wait for accept() full: the kernel drops what SYNs come then."""
+        loop = asyncio.get_running_loop()
+        self._listener.listen(0)
+        with self._socket() as waiting:
+            waiting.setblocking(False)
+            await loop.sock_connect(waiting, self._listener.getsockname())
+            await asyncio.sleep(self._deaf_s - self._clock())
+            (await loop.sock_accept(self._listener))[0].close()
+        self._listener.listen(_WAITING)
+
     async def _accept(self) -> None:
         loop = asyncio.get_running_loop()
+        if self._deaf_s:
+            await self._be_deaf()
         while True:
             client, _ = await loop.sock_accept(self._listener)
             self._sockets.append(client)
@@ -180,8 +200,8 @@ class Relay:
             arrived_s, data = await read.get()
             if not data:
                 break
-            await wait(len(data), arrived_s)
             try:
+                await wait(len(data), arrived_s)
                 await loop.sock_sendall(sink, data)
             except OSError as error:
                 # the kernel tells of a reset once: here, then, and not to who reads the opposite way
@@ -236,6 +256,8 @@ class Relay:
     def _wait_down(self, note: RelayedConnection) -> Wait:
         async def wait(_: int, arrived_s: float) -> None:
             if note.bulk_s is not None and arrived_s >= note.bulk_s:
+                if self._cuts_answer:
+                    raise ConnectionAbortedError
                 await asyncio.sleep(max(0.0, arrived_s + self._delay_s - self._clock()))
 
         return wait
@@ -259,7 +281,7 @@ def listener(port: int, address: str = "0.0.0.0") -> socket.socket:
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _BUFFER)
     made.bind((address, port))
-    made.listen(64)
+    made.listen(_WAITING)
     made.setblocking(False)
     return made
 

@@ -3,7 +3,7 @@
 The plan::
 
     {"server": {"host", "words", "port", "patience_s"} or None,
-     "relay":  {"host", "port", "target", "answer_delay_s", "pace_mbps", "hold_s"} or None,   # for TCP
+     "relay":  {"host", "port", "target", and what `linklab.programs.engine.relay.Relay` takes} or None,   # for TCP
      "datagrams": {"host", "port", "target", "impairments"} or None,                          # for UDP
      "listeners": [{"host", "address", "port"}],       # they accept and do no more, each on a host of its own
      "acts":   [{"kind": "client", "at_s", "host", "words", "limit_s", "may_listen", "until_connected", "side",
@@ -41,6 +41,8 @@ _DIE_S = 5.0
 _CONNECTED_S = 0.2
 _DRAIN_S = 10.0
 _TOLD_S = 0.001
+TAKES_DATAGRAMS = "it takes datagrams"
+"""Why a server was stopped that has a UDP socket where it was to listen."""
 
 
 Tell = Callable[[list[str]], None]
@@ -60,6 +62,7 @@ class _Play:
         self.relay: relay.Relay | None = None
         self.datagrams: datagrams.DatagramRelay | None = None
         self.listeners: dict[str, peers.SilentListener] = {}
+        self.peers: list[socket.socket] = []
         self.listening: list[tuple[str, int]] = []
         self.alive = False
         self.restarted: dict[str, Any] | None = None
@@ -115,7 +118,8 @@ class _Play:
         others = listening(server.pid) if server.running else []
         if server.running and not others and server.computes():
             server.breaches.append("cpu")
-        server.stop("it listens elsewhere" if others else "it does not listen")
+        datagrams = listening(server.pid, "udp") if server.running else []
+        server.stop("it listens elsewhere" if others else TAKES_DATAGRAMS if datagrams else "it does not listen")
         await server.finish()
         return server, []
 
@@ -123,7 +127,7 @@ class _Play:
         with self.stage.entered(wish["host"]):
             listener = relay.listener(wish["port"])
         connect = self._connecting(wish["host"], relay.plain_socket)
-        options = {name: wish[name] for name in ("answer_delay_s", "pace_mbps", "hold_s") if name in wish}
+        options = {name: value for name, value in wish.items() if name not in ("host", "port", "target")}
         self.relay = relay.Relay(listener, tuple(wish["target"]), connect, self.clock, **options)
 
     def _datagrams(self, wish: dict[str, Any]) -> None:
@@ -155,6 +159,7 @@ class _Play:
             case "peer":
                 with self.stage.entered(act["host"]):
                     made = relay.plain_socket()
+                self.peers.append(made)
                 address, port = act["target"]
                 note["steps"] = await peers.play(made, (address, port), act["steps"], self.clock)
             case "restart":
@@ -204,7 +209,7 @@ class _Play:
 
     def end(self) -> None:
         """Close everything and end each program, whatever happened."""
-        for one in (*self.listeners.values(), self.relay, self.datagrams):
+        for one in (*self.listeners.values(), *self.peers, self.relay, self.datagrams):
             if one is not None:
                 with contextlib.suppress(RuntimeError):  # the event loop may be gone
                     one.close()

@@ -8,7 +8,7 @@ from typing import Final
 from linklab.measure.simpleperf_rows import rate_mbps, rate_step_mbps
 from linklab.programs.checks import Observed, WaitsFor, check
 from linklab.programs.simpleperf import mistakes
-from linklab.programs.simpleperf.evidence import BYE, PlayedScene
+from linklab.programs.simpleperf.evidence import BYE, IDLE_S, PlayedScene
 from linklab.programs.simpleperf.mistakes import Mistake, fails, passes
 from linklab.programs.simpleperf.quantities import (
     JITTER_S,
@@ -24,8 +24,6 @@ from linklab.programs.simpleperf.session import TIMED_MB, SimpleperfScenes
 from linklab.programs.simpleperf.trouble import error_of, trouble
 from linklab.programs.simpleperf.verdicts import no_row, not_played, of_trouble, refused, wrong_amount
 
-IDLE_S: Final = 0.25
-"""A program that sends nothing for longer, though nothing is in its way, sleeps."""
 _TIMED_BYTES: Final = TIMED_MB * 1_000_000
 _IGNORED: Final = Mistake("-n is ignored", "with -n send until so many bytes are sent, whatever -t says")
 _REFUSED: Final = Mistake("-n is not understood", "accept amounts such as 10MB, 1000KB or 500B")
@@ -55,7 +53,7 @@ def _amounts(session: SimpleperfScenes) -> dict[int, PlayedScene]:
 
     That in MB is the one beside -t, unless -t ended it, which is a check of its own.
     """
-    played = {1_500_000: session.amount(1500, "KB"), 5_000: session.amount(5000, "B")}
+    played = {1_500_000: session.amount(1500, "KB"), 5_000: session.short()}
     timed = session.amount_and_time()
     if timed.carrying and timed.main.carried >= 0.99 * _TIMED_BYTES:
         return {**played, _TIMED_BYTES: timed}
@@ -151,12 +149,12 @@ def num_rows(session: SimpleperfScenes) -> Observed:
     return passes(expected, ", ".join(found))
 
 
-@check("num-rate", needs=["num-understood", "ack", "client-rate", "server-rate"])
+@check("num-rate", needs=["num-understood", "time", "ack", "client-rate", "server-rate"])
 def num_rate(session: SimpleperfScenes) -> Observed:
     """with -n each rate is the amount divided by the time that it took
 
-    1500KB at 8 Mbit/s, within 1.2 %. Then 5000B, which take next to no time: a program whose rate says 0.25 s more
-    sleeps, or divides by too much.
+    1500KB at 8 Mbit/s, within 1.2 %. Then 5000B, which take next to no time, where to connect takes 2 s: a program
+    whose rate says 0.25 s more sleeps, counts the connecting, or divides by too much.
     """
     scene = session.amount(1500, "KB")
     if not scene.has_carried:
@@ -195,11 +193,11 @@ def _short_time(session: SimpleperfScenes) -> Observed | None:
     """Judge the rates of 5000 B, which take no time at all here. A program that sleeps, or never divides by less than a
     second, prints a rate as if they had taken long.
     """
-    scene = session.amount(5000, "B")
+    scene = session.short()
     if not scene.has_carried or not scene.has_rows:
         return None
     one = scene.main
-    idle = {"before its data": one.began_s - one.came_s, "before BYE": one.sent_s - one.data_s}
+    idle = {"before its data": one.began_s - one.came_s, "before BYE": one.idle_s}
     busy_s = one.end_s - one.came_s - sum(gap_s for gap_s in idle.values() if gap_s > IDLE_S)
     for side, program in scene.sides:
         row = total(program.rows)
@@ -211,12 +209,15 @@ def _short_time(session: SimpleperfScenes) -> Observed | None:
         expected = f"the rate over {busy_s:.2f} s"
         for where, gap_s in idle.items():
             if gap_s > IDLE_S:
-                sleeps = Mistake(
-                    "it sleeps while its clock runs",
-                    "take out sleep(): between the first byte and the end send at once",
-                )
                 seen = f"{reason}; the client sent nothing for {gap_s:.2f} s {where}"
-                return fails(sleeps, seen, expected, (row.line,))
+                return fails(mistakes.SLEEPS, seen, expected, (row.line,))
+        with_connecting = one.carried * 8e-6 / (one.end_s - scene.client.record["started_s"])
+        if side == "client" and abs(rate_mbps(row.rate) - with_connecting) <= rate_step_mbps(row.rate):
+            connecting = Mistake(
+                "the clock runs while it connects", "start the client's clock when all connections are open"
+            )
+            seen = f"{reason}; to connect took {one.came_s:.2f} s"
+            return fails(connecting, seen, expected, (row.line,))
         floor = Mistake(
             "a short time is taken for a longer one",
             "divide by the time that really passed, however short it is; where it is 0, print a rate of infinity",

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from linklab.programs.checks import Failed, Observed, check
+from linklab.programs.checks import Failed, Observed, WaitsFor, check
 from linklab.programs.simpleperf import mistakes
-from linklab.programs.simpleperf.evidence import ProgramRun, RunAlone
+from linklab.programs.simpleperf.evidence import PlayedScene, ProgramRun, RunAlone
 from linklab.programs.simpleperf.mistakes import Mistake, fails, passes
 from linklab.programs.simpleperf.session import SimpleperfScenes
+from linklab.programs.simpleperf.transfer import connects, listens
 from linklab.programs.simpleperf.trouble import limit_met
 from linklab.programs.simpleperf.verdicts import in_limits, of_trouble
 
@@ -33,8 +34,11 @@ FLAGS: Final = {
     "-n": "--num",
 }
 _CLIENT: Final = "-c -I 127.0.0.1 -p 8088"
-_SERVER: Final = "-s -b 127.0.0.1 -p 8088"
-_ALL: Final = f"{_CLIENT} -t 1 -f KB -P 2 -i 1 -n 10MB"
+_SERVER: Final = "-s -b 127.0.0.1 -p 1024", "-s -b 127.0.0.255 -p 65535"
+_LEAST: Final = "-c -I 127.0.0.1 -p 1024 -t 1 -f B -P 1 -i 1 -n 1B"
+_MOST: Final = "-c -I 127.0.0.255 -p 65535 -t 25 -f MB -P 5 -i 1 -n 10MB"
+_ALL: Final = (_LEAST, _MOST, *_SERVER)
+"""Right commands with the least and the greatest value of each flag."""
 _ACCEPTED: Final = Mistake(
     "a wrong argument is accepted",
     "check its value before you open a socket; if it is wrong, print one line that names the argument, and exit with a "
@@ -56,41 +60,45 @@ def modes(session: SimpleperfScenes) -> Observed:
         "exactly one of -s and -c must be given: otherwise print one line that says so, and exit with a status that is "
         "not 0",
     )
-    return _judged(session, f"{_CLIENT} -t 1", {"": ("-s", "-c"), "-s -c": ("-s", "-c")}, unchecked)
+    return _judged(session, [f"{_CLIENT} -t 1"], {"": ("-s", "-c"), "-s -c": ("-s", "-c")}, unchecked)
 
 
 @check("ports", points=2)
 def ports(session: SimpleperfScenes) -> Observed:
     """-p takes only ports from 1024 to 65535"""
-    wrong = {"-s -p 80": ("-p",), "-s -p 70000": ("-p",), "-c -I 127.0.0.1 -t 1 -p abc": ("-p",)}
+    commands = ("-s -p 1023", "-s -p 65536", "-c -I 127.0.0.1 -t 1 -p 1023", "-c -I 127.0.0.1 -t 1 -p abc")
+    right = [*_SERVER, "-c -I 127.0.0.1 -t 1 -p 1024", "-c -I 127.0.0.1 -t 1 -p 65535"]
     any_port = Mistake(
         "ports out of range are accepted",
         "before you open a socket, refuse ports below 1024 and above 65535 in one line that names -p",
     )
-    return _judged(session, _SERVER, wrong, any_port)
+    return _judged(session, right, dict.fromkeys(commands, ("-p",)), any_port)
 
 
 @check("addresses", points=2)
 def addresses(session: SimpleperfScenes) -> Observed:
     """-I and -b take only IPv4 addresses"""
-    wrong = {"-c -t 1 -p 8088 -I 300.1.1.1": ("-I",), "-s -b nonsense": ("-b",)}
+    wrong = {"-c -t 1 -p 8088 -I 127.0.0.256": ("-I",), "-s -b nonsense": ("-b",)}
+    right = [f"-s -p 8088 -b 127.0.0.{number}" for number in (1, 255)]
+    right += [f"-c -t 1 -p 8088 -I 127.0.0.{number}" for number in (1, 255)]
     unchecked = Mistake(
         "addresses are not checked",
         "ipaddress.IPv4Address(text) raises ValueError for a bad one: catch it, and print one line that names the flag",
     )
-    return _judged(session, _SERVER, wrong, unchecked)
+    return _judged(session, right, wrong, unchecked)
 
 
 @check("formats")
 def formats(session: SimpleperfScenes) -> Observed:
     """-f takes only B, KB or MB"""
-    return _judged(session, f"{_CLIENT} -t 1 -f KB", {f"{_CLIENT} -t 1 -f GB": ("-f",)})
+    right = [f"{_CLIENT} -t 1 -f {unit}" for unit in ("B", "KB", "MB")]
+    return _judged(session, right, {f"{_CLIENT} -t 1 -f GB": ("-f",)})
 
 
 @check("times")
 def times(session: SimpleperfScenes) -> Observed:
     """-t takes only a number above 0"""
-    return _judged(session, f"{_CLIENT} -t 1", {f"{_CLIENT} -t 0": ("-t",), f"{_CLIENT} -t soon": ("-t",)})
+    return _judged(session, [f"{_CLIENT} -t 1"], {f"{_CLIENT} -t 0": ("-t",), f"{_CLIENT} -t soon": ("-t",)})
 
 
 @check("parallels", points=2)
@@ -101,25 +109,30 @@ def parallels(session: SimpleperfScenes) -> Observed:
         "refuse what is below 1 or above 5 in one line that names -P: in argparse choices=range(1, 6) does so",
     )
     wrong = {f"{_CLIENT} -t 1 -P 0": ("-P",), f"{_CLIENT} -t 1 -P 6": ("-P",)}
-    return _judged(session, f"{_CLIENT} -t 1 -P 2", wrong, any_number)
+    return _judged(session, [f"{_CLIENT} -t 1 -P 1", f"{_CLIENT} -t 1 -P 5"], wrong, any_number)
 
 
 @check("amounts")
 def amounts(session: SimpleperfScenes) -> Observed:
-    """-n takes only an amount"""
-    return _judged(session, f"{_CLIENT} -n 10MB", {f"{_CLIENT} -n 10XB": ("-n",)})
+    """-n takes only an amount above 0"""
+    right = [f"{_CLIENT} -n 1B", f"{_CLIENT} -n 10MB"]
+    return _judged(session, right, {f"{_CLIENT} -n 0B": ("-n",), f"{_CLIENT} -n 10XB": ("-n",)})
 
 
 @check("interval-text")
 def interval_text(session: SimpleperfScenes) -> Observed:
-    """-i takes only a number"""
-    return _judged(session, f"{_CLIENT} -t 1 -i 1", {f"{_CLIENT} -t 1 -i often": ("-i",)})
+    """-i takes only a number above 0"""
+    wrong = {f"{_CLIENT} -t 1 -i 0": ("-i",), f"{_CLIENT} -t 1 -i often": ("-i",)}
+    return _judged(session, [f"{_CLIENT} -t 1 -i 1"], wrong)
 
 
 def _judged(
-    session: SimpleperfScenes, right: str, wrong: Mapping[str, tuple[str, ...]], accepted: Mistake = _ACCEPTED
+    session: SimpleperfScenes,
+    right: Sequence[str],
+    wrong: Mapping[str, tuple[str, ...]],
+    accepted: Mistake = _ACCEPTED,
 ) -> Observed:
-    """Judge a flag: is the right command taken, and each wrong one refused in a line that names one of its flags?
+    """Judge a flag: is each right command taken, and each wrong one refused in a line that names one of its flags?
 
     ``accepted`` is the mistake of who takes a wrong one.
     """
@@ -137,21 +150,24 @@ def _judged(
     return passes(expected, runs[0].program.last_words())
 
 
-def _refused(session: SimpleperfScenes, right: str) -> Observed | None:
-    """Return the verdict on a program that does not take a right command; None if it takes it.
+def _refused(session: SimpleperfScenes, right: Sequence[str]) -> Observed | None:
+    """Return the verdict on a program that does not take one of these commands; None if it takes them.
 
-    Who takes all flags together knows each of them.
+    Who takes all flags together, with their least and their greatest values, takes each. Raises WaitsFor where the
+    program does not listen or connect whatever it is told, which is a check of its own.
     """
-    words = _words(right)
-    runs = _runs(session, "right arguments", [_words(_ALL), _words(_SERVER)])
-    if any(run.did for run in runs if run.command[0] == words[0]):
+    if all(run.did for run in _runs(session, "right arguments", map(_words, _ALL))):
         return None
-    run = _runs(session, right, [words])[0]
-    if run.did:
-        return None
-    said = run.program.traceback or run.program.last_words()
-    reason = f"{_typed(session, words)}: it neither listens nor connects, and says {_quoted(said)}"
-    return fails(_REFUSED, reason, "right arguments are taken")
+    for run in _runs(session, f"arguments: {', '.join(right)}", map(_words, right)):
+        if run.did:
+            continue
+        for first in (listens, connects):
+            if first(session).reason:
+                raise WaitsFor(first.key)
+        said = run.program.traceback or run.program.last_words()
+        reason = f"{_typed(session, run.command)}: it neither listens nor connects, and says {_quoted(said)}"
+        return fails(_REFUSED, reason, "right arguments are taken")
+    return None
 
 
 def _runs(session: SimpleperfScenes, key: str, commands: Iterable[tuple[str, ...]]) -> list[RunAlone]:
@@ -202,13 +218,13 @@ def _quoted(line: str) -> str:
     return "nothing" if line == "nothing" else f'"{line}"'
 
 
-@check("no-server", points=2)
+@check("no-server")
 def no_server(session: SimpleperfScenes) -> Observed:
     """if no server listens, the client prints one line and exits with a status other than 0"""
     words = _words(f"{_CLIENT} -t 1")
     command = f"{_typed(session, words)}, where nothing listens: "
     expected = "a line that says so, and a status that is not 0"
-    program = _ended(session, "nobody listens", words, command, expected, mistakes.NO_END)
+    program = _ended(_alone(session, "nobody listens", words), command, expected, mistakes.NO_END)
     if program.status == 0:
         reason = f"{command}it says {_quoted(program.last_words())}, but ends with status 0"
         return fails(mistakes.STATUS_ZERO, reason, expected)
@@ -216,7 +232,28 @@ def no_server(session: SimpleperfScenes) -> Observed:
         reason = f"{command}it ends with status {program.status}, and says nothing"
         return fails(mistakes.NO_MESSAGE, reason, expected)
     # who never connects says so anywhere
-    return _refused(session, f"{_CLIENT} -t 1") or passes(expected, program.last_words())
+    return _refused(session, [f"{_CLIENT} -t 1"]) or passes(expected, program.last_words())
+
+
+@check("no-answer", needs=["ends"])
+def no_answer(session: SimpleperfScenes) -> Observed:
+    """if the server closes without ACK: BYE, the client exits with a status other than 0
+
+    The relay closes the connection when the answer comes.
+    """
+    context, expected = "BYE was not acknowledged, and the connection closed: ", "a status that is not 0"
+    scene = in_limits(session.no_answer(), context, expected)
+    program = _ended((scene, scene.client), context, expected, mistakes.NO_END)
+    if program.status == 0:
+        taken = Mistake(
+            "a transfer without acknowledgement counts as done",
+            "recv() that returns b'' is no ACK: BYE: print a line that says so, no row, and exit with a status that is "
+            "not 0",
+        )
+        return fails(
+            taken, f"{context}the client says {_quoted(program.last_words())}, and ends with status 0", expected
+        )
+    return passes(expected, f"status {program.status}")
 
 
 @check("help")
@@ -227,7 +264,7 @@ def helps(session: SimpleperfScenes) -> Observed:
     """
     command, expected = f"{_typed(session, ('-h',))}: ", "status 0, and every flag"
     no_help = Mistake("no help", "argparse prints help for -h if each argument has help=...")
-    program = _ended(session, "help", ("-h",), command, expected, no_help)
+    program = _ended(_alone(session, "help", ("-h",)), command, expected, no_help)
     missing = [
         short for short, long in FLAGS.items() if not re.search(rf"(?<![\w-])(?:{short}|{long})\b", program.text)
     ]
@@ -238,16 +275,16 @@ def helps(session: SimpleperfScenes) -> Observed:
     return passes(expected)
 
 
-def _ended(
-    session: SimpleperfScenes, key: str, words: tuple[str, ...], command: str, expected: str, endless: Mistake
-) -> ProgramRun:
-    """Run a command where nobody listens; return a program that came to its end without a traceback.
-
-    Raises Failed for any other.
-    """
+def _alone(session: SimpleperfScenes, key: str, words: tuple[str, ...]) -> tuple[PlayedScene, ProgramRun]:
+    """Run a command where nobody listens."""
     scene, runs = session.alone(key, [words], nobody=True)
+    return scene, runs[0].program
+
+
+def _ended(played: tuple[PlayedScene, ProgramRun], command: str, expected: str, endless: Mistake) -> ProgramRun:
+    """Return a program of a scene that came to its end without a traceback. Raises Failed for any other."""
+    scene, program = played
     in_limits(scene, command, expected)
-    program = runs[0].program
     if not program.ended:
         raise Failed(fails(endless, f"{command}it had to be stopped ({program.stopped})", expected))
     if program.traceback:

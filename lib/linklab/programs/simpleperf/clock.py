@@ -11,7 +11,7 @@ from linklab.network import goodput_ceiling_mbps
 from linklab.programs.checks import Observed, WaitsFor, check
 from linklab.programs.simpleperf import mistakes
 from linklab.programs.simpleperf import session as scenes
-from linklab.programs.simpleperf.evidence import BYE, ConnectionRecord, PlayedScene
+from linklab.programs.simpleperf.evidence import BYE, IDLE_S, ConnectionRecord, PlayedScene
 from linklab.programs.simpleperf.mistakes import Mistake, fails, passes
 from linklab.programs.simpleperf.quantities import (
     JITTER_S,
@@ -44,12 +44,14 @@ _ROWS: Final = ("ends", "client-row", "server-row")
 def sends_for(session: SimpleperfScenes) -> Observed:
     """-t sets how long the client sends
 
-    With -t 2 the relay sees data come for 1.9 to 4 s.
+    With -t 2 the relay sees data come for 1.9 to 4 s, and BYE right behind it.
     """
     one = session.transfer().main
     # the data arrives at the relay while it is sent, but for what the two kernels' buffers hold at the end
     sent_s = one.data_s - one.began_s
     expected, found = f"{scenes.TRANSFER_S} s, and what waits in buffers", f"{sent_s:.1f} s"
+    if one.idle_s > IDLE_S:
+        return fails(mistakes.SLEEPS, f"the client sent nothing for {one.idle_s:.2f} s before BYE", expected)
     if SENDING_S[0] <= sent_s <= SENDING_S[1]:
         return passes(expected, found)
     return fails(mistakes.TIME_IGNORED, f"with -t {scenes.TRANSFER_S} it sends for {sent_s:.1f} s", expected)
@@ -185,7 +187,7 @@ def _rate_by_format(session: SimpleperfScenes, scene: PlayedScene, side: str) ->
     return [bool(own) and rate_mbps(total(own).rate) > 30 * RATE_MBPS for own in rows] == [False, True]
 
 
-@check("link", points=2, needs=["ack", "client-rate", "server-rate", "conserved"])
+@check("link", points=2, needs=["time", "ack", "client-rate", "server-rate", "conserved"])
 def link(session: SimpleperfScenes) -> Observed:
     """neither side reports more than a shaped link carries
 

@@ -22,6 +22,8 @@ _SAID_BY_PYTHON: Final = re.compile(
     r"^\S+:\d+: [A-Za-z]*Warning: .*(?:\n[ \t]+.*)*$|^[Uu]sage: .*(?:\n[ \t]+.*)*$", re.M
 )
 """A warning with the line of the program below it; how the program is used."""
+IDLE_S: Final = 0.25
+"""A program that sends nothing for longer, though nothing is in its way, sleeps."""
 _SETTLE_S: Final = 0.02
 _LINE: Final = 160
 
@@ -195,6 +197,11 @@ class ConnectionRecord:
     def data_s(self) -> float:
         """When the last data arrived, before `BYE`."""
         return next((float(at_s) for at_s, so_far in self.up["arrivals"] if so_far >= self.carried), self.sent_s)
+
+    @property
+    def idle_s(self) -> float:
+        """For how long nothing came between the last data and the last byte."""
+        return self.sent_s - self.data_s
 
     @property
     def delivered_s(self) -> float:

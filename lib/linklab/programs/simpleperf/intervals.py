@@ -25,7 +25,7 @@ from linklab.programs.simpleperf.quantities import (
 )
 from linklab.programs.simpleperf.session import STALL_S, SimpleperfScenes
 from linklab.programs.simpleperf.trouble import error_of, trouble
-from linklab.programs.simpleperf.verdicts import not_played, refused
+from linklab.programs.simpleperf.verdicts import no_row, not_played, refused
 
 SUM_SHARE: Final = 0.02
 """How exact the amounts of intervals must add up."""
@@ -116,6 +116,8 @@ def _table(session: SimpleperfScenes, seconds: int, every_s: int, **relay: objec
     one = scene.main
     done = table(scene.client.reading.rows, seconds, every_s, one.carried, one.end_s - one.came_s)
     if not done.parts:
+        if scene.client.reading.complaint:
+            raise Failed(no_row(scene.client, "", context))
         ignored = Mistake("-i is ignored", "print a row whenever args.interval seconds have passed")
         raise Failed(fails(ignored, f"{context}there is only the total", quotes=(scene.client.rows[-1].line,)))
     return done
@@ -129,7 +131,7 @@ def _rows_of_intervals(session: SimpleperfScenes) -> _IntervalRows:
         raise WaitsFor("interval-rows") from None
 
 
-@check("interval-rows", points=2, needs=["ends", "client-row"])
+@check("interval-rows", points=2, needs=["time", "client-row"])
 def counts_rows(session: SimpleperfScenes) -> Observed:
     """-i prints a row for each interval
 
@@ -169,10 +171,6 @@ def _fault(done: _IntervalRows) -> Mistake | None:
             return _FIRST_TWICE
         if len(set(spans)) < len(spans):
             return _INTERVAL_EXTRA
-    tail = parts[-1] if len(parts) > done.count else None
-    is_long = tail is not None and tail.duration_s > 0.6 * done.every_s and amounts[-1] > 0.1 * amounts[0]
-    if is_long and done.took_s > done.seconds + done.every_s / 2:
-        return mistakes.TIME_IGNORED  # it is no short rest: the program sends on when -t is over
     if done.summed > 1.15 * done.true_bytes and len(parts) > done.count:
         return _FIRST_TWICE if amounts[0] > 1.5 * amounts[-1] else _INTERVAL_EXTRA
     if parts[-1].end_s <= min(done.count * done.every_s, done.ends_s) - _END_S:

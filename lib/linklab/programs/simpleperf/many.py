@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from linklab.programs.checks import Observed, WaitsFor, check
+from linklab.programs.checks import Observed, check
 from linklab.programs.simpleperf import mistakes
 from linklab.programs.simpleperf.evidence import PlayedScene
 from linklab.programs.simpleperf.mistakes import Mistake, fails, passes
-from linklab.programs.simpleperf.parallel import concurrent
+from linklab.programs.simpleperf.parallel import concurrent, outlives_clients
 from linklab.programs.simpleperf.session import ABRUPT, SILENT, SimpleperfScenes
 from linklab.programs.simpleperf.trouble import breach, trouble
 from linklab.programs.simpleperf.verdicts import in_limits, of_trouble
@@ -71,8 +71,7 @@ def abrupt(session: SimpleperfScenes) -> Observed:
     One leaves at once, one resets the connection, one ends without BYE, one sends random bytes and one stays silent;
     then comes an ordinary one.
     """
-    if concurrent(session).reason.startswith(mistakes.ONE_CLIENT_ONLY.title):
-        raise WaitsFor("concurrent")
+    outlives_clients(session)
     played = _abrupt_scenes(session)
     expected = "the server goes on, and serves the next client"
     if len(played) == 1:

@@ -91,6 +91,9 @@ ONE_CLIENT_ONLY: Final = Mistake(
 SPINS: Final = Mistake(
     "the server spins when a client has gone", "recv() that returns b'' means that the client is gone: leave the loop"
 )
+SLEEPS: Final = Mistake(
+    "it sleeps while its clock runs", "take out sleep(): between the first byte and the end send at once"
+)
 TIME_IGNORED: Final = Mistake("-t is ignored", "send until args.time seconds have passed since the start")
 
 # --- Amounts, rates and times
@@ -100,7 +103,8 @@ SENDS_COUNTED: Final = Mistake(
     "add len(chunk) after each sendall(chunk), and count nothing else, neither BYE nor what was only planned",
 )
 BYTES_LOST: Final = Mistake(
-    "bytes are missing", "send with sendall(); on the server count len(data) of every read until BYE"
+    "the server counts too few bytes",
+    "all of them reached it: add len(data) of every read, and of the one that ends with BYE what stands before BYE",
 )
 READS_COUNTED: Final = Mistake(
     "each read counted as a full buffer", "recv(1000) may return less: count len(data), not the size asked for"

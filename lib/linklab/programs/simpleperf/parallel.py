@@ -1,11 +1,13 @@
-"""The step `parallel`: several connections of one client, and several clients at once."""
+"""The step `parallel`: several clients at once, and several connections of one client."""
 
 from __future__ import annotations
 
+import itertools
+from collections import Counter
 from typing import Final
 
 from linklab.measure.simpleperf_rows import Row, amount_bytes
-from linklab.programs.checks import Observed, check
+from linklab.programs.checks import Observed, WaitsFor, check
 from linklab.programs.simpleperf import mistakes
 from linklab.programs.simpleperf.evidence import BYE, PlayedScene, ProgramRun
 from linklab.programs.simpleperf.mistakes import Mistake, fails, passes
@@ -13,10 +15,86 @@ from linklab.programs.simpleperf.quantities import amount_fits, amount_mistake, 
 from linklab.programs.simpleperf.session import CONNECTIONS, LONG_S, SimpleperfScenes
 from linklab.programs.simpleperf.transfer import glued
 from linklab.programs.simpleperf.trouble import Trouble, breach, crash, error_of, trouble
-from linklab.programs.simpleperf.verdicts import no_row, of_trouble, refused
+from linklab.programs.simpleperf.verdicts import no_row, not_played, of_trouble, refused
 
 _WITH: Final = f"with -P {CONNECTIONS} "
+_OWN_S: Final = 0.3
+"""How far a row of the server may be from the time that the relay saw."""
+_INTERVAL_S: Final = 1.9
+"""A row of -i 1 is shorter; the total of -t 3 is longer."""
 _IGNORED: Final = Mistake("-P is ignored", "open args.parallel connections, each in a thread of its own")
+
+
+@check("concurrent", points=2, needs=["time"])
+def concurrent(session: SimpleperfScenes) -> Observed:
+    """a second client is served while the first one runs
+
+    A client sends for 8 s, and another comes after 2 s and sends for 1 s: the relay must see that one acknowledged
+    while the first still sends.
+    """
+    scene = session.two_clients()
+    expected = f"the first client sends for {LONG_S} s, and the second, which comes after 2 s, is served meanwhile"
+    if found := breach(scene):
+        return of_trouble(found, "", expected)
+    found = trouble(scene)
+    if len(scene.tried) < 2:
+        return (
+            of_trouble(found) if found else fails(mistakes.NO_CONNECTION, "the second client did not connect", expected)
+        )
+    talking = [one for one in scene.tried if one.carried or one.refused]
+    first, second = sorted(talking if len(talking) > 1 else scene.tried, key=lambda one: one.came_s)[:2]
+    crashed = crash(scene.server)
+    if second.refused or (not scene.alive and second.acknowledged_s is None):
+        if crashed is not None and crashed.mistake is mistakes.TRACEBACK:
+            return of_trouble(crashed, "while the first client sent, the second one was not served; ", expected)
+        if scene.alive:
+            return fails(mistakes.REFUSES, "while the first client sent, the second one was refused", expected)
+        reason = f"the second client was not served: the server had ended, and said: {scene.server.last_words()}"
+        return fails(mistakes.ONE_CLIENT_ONLY, reason, expected)
+    if second.acknowledged_s is None:
+        return _never_answered(session, scene, expected)
+    seen = f"the first sent until {first.sent_s:.1f} s, the second was answered at {second.acknowledged_s:.1f} s"
+    if second.acknowledged_s >= first.sent_s:
+        return fails(mistakes.ONE_AT_A_TIME, f"the second client had to wait for the first one's end: {seen}", expected)
+    if first.acknowledged_s is None:
+        if crashed is not None:
+            return of_trouble(crashed, "the second client was served, and the first was not answered; ", expected)
+        return fails(mistakes.CLIENTS_MIXED, "the second client was served, the first never answered", expected)
+    return passes(expected, seen)
+
+
+def _never_answered(session: SimpleperfScenes, scene: PlayedScene, expected: str) -> Observed:
+    """Judge a second client that got no answer, not even when the first one had ended."""
+    reason = "the second client was never answered, though the first one had ended"
+    if found := trouble(scene):
+        return of_trouble(found, f"{reason}; ", expected)
+    wrong = glued(session)
+    if wrong.reason:
+        return fails(mistakes.END_GLUED, f"{reason}; nor is {wrong.reason.partition(': ')[2]}", expected)
+    return fails(mistakes.ONE_AT_A_TIME, reason, expected)
+
+
+@check("concurrent-rows", needs=["concurrent", "server-rate"])
+def own_clocks(session: SimpleperfScenes) -> Observed:
+    """with two clients each row of the server gives its own client's time
+
+    The rows of these two, sorted by size, are compared with the relay's notes, to 0.3 s.
+    """
+    scene = session.two_clients()
+    true = sorted(scene.carrying, key=lambda one: one.carried)
+    expected = " and ".join(f"{one.delivered_s - one.came_s:.1f} s" for one in true)
+    rows = sorted(_totals(scene.server), key=amount_bytes)
+    found = " and ".join(f"{row.duration_s:g} s" for row in rows)
+    for row, one in itertools.zip_longest(rows, true):
+        if row is None or one is None or abs(row.duration_s - one.delivered_s + one.came_s) > _OWN_S + row.time_step_s:
+            return fails(mistakes.CLIENTS_MIXED, f"the server's rows last {found or 'none'}", expected)
+    return passes(expected, found)
+
+
+def outlives_clients(session: SimpleperfScenes) -> None:
+    """Raise WaitsFor where the server ends after its first client, which is a check of its own."""
+    if concurrent(session).reason.startswith(mistakes.ONE_CLIENT_ONLY.title):
+        raise WaitsFor(concurrent.key)
 
 
 @check("parallel-together", points=3, needs=["ends"])
@@ -25,13 +103,13 @@ def together(session: SimpleperfScenes) -> Observed:
 
     The relay sees whether the connections of -P 3 -t 2 are all open, and sending, at the same time.
     """
+    outlives_clients(session)
     scene = session.parallel()
     expected = f"{CONNECTIONS} connections that send at the same time"
     found, sending = trouble(scene), scene.carrying
     if scene.refused:
         reason = f"{_WITH}{len(scene.refused)} of {len(scene.tried)} connections found nothing that listened any more"
-        mistake = mistakes.ONE_CLIENT_ONLY if scene.connections and not scene.alive else mistakes.REFUSES
-        return fails(mistake, reason, expected, found.quotes if found else ())
+        return fails(mistakes.REFUSES, reason, expected, found.quotes if found else ())
     if (error := error_of(found)) and len(sending) < CONNECTIONS:
         return of_trouble(error, _WITH, expected)
     if found is not None and not scene.connections:
@@ -85,7 +163,7 @@ def _totals(program: ProgramRun) -> list[Row]:
     return totals
 
 
-@check("parallel-client", points=2, needs=["parallel-together", "client-row"])
+@check("parallel-client", needs=["parallel-together", "client-row"])
 def client_rows(session: SimpleperfScenes) -> Observed:
     """the client prints a row for each connection
 
@@ -120,6 +198,28 @@ def _rows(program: ProgramRun) -> Observed:
     return fails(missing, f"{_WITH}the {program.side} prints {found}", expected)
 
 
+@check("parallel-intervals", needs=["concurrent", "parallel-client", "interval-rows"])
+def intervals_of_each(session: SimpleperfScenes) -> Observed:
+    """with -i the client prints rows of intervals for each connection
+
+    -P 2 -i 1 -t 3 gives two rows at least of each of two names, beside the totals.
+    """
+    scene = session.parallel_intervals()
+    context = "with -P 2 -i 1 -t 3 "
+    if not scene.has_carried or not scene.client.rows:
+        return not_played(scene, context)
+    counts = Counter(row.name for row in scene.client.rows if row.duration_s < _INTERVAL_S).values()
+    expected, found = "two rows of intervals at least of each connection", " and ".join(map(str, counts)) or "none"
+    if len(counts) == len(scene.carrying) and min(counts) > 1:
+        return passes(expected, found)
+    one_alone = Mistake(
+        "-i prints no rows for some connections", "whenever an interval is over, print a row for each connection"
+    )
+    return fails(
+        one_alone, f"{context}rows of intervals for {len(counts)} of {len(scene.carrying)} connections", expected
+    )
+
+
 @check("parallel-bytes", points=2, needs=["parallel-client", "parallel-server", "bytes"])
 def rows_bytes(session: SimpleperfScenes) -> Observed:
     """each row gives the bytes of its own connection
@@ -143,55 +243,3 @@ def rows_bytes(session: SimpleperfScenes) -> Observed:
                 mistake = summed if side == "client" else mistakes.CLIENTS_MIXED
             return fails(mistake, f"the {side} says {found}", expected, (row.line,))
     return passes(expected)
-
-
-@check("concurrent", points=3, needs=["ends"])
-def concurrent(session: SimpleperfScenes) -> Observed:
-    """a second client is served while the first one runs
-
-    A client sends for 8 s, and another comes after 2 s and sends for 1 s: the relay must see that one acknowledged
-    while the first still sends.
-    """
-    scene = session.two_clients()
-    expected = f"the first client sends for {LONG_S} s, and the second, which comes after 2 s, is served meanwhile"
-    if found := breach(scene):
-        return of_trouble(found, "", expected)
-    found = trouble(scene)
-    if len(scene.tried) < 2:
-        return (
-            of_trouble(found) if found else fails(mistakes.NO_CONNECTION, "the second client did not connect", expected)
-        )
-    talking = [one for one in scene.tried if one.carried or one.refused]
-    first, second = sorted(talking if len(talking) > 1 else scene.tried, key=lambda one: one.came_s)[:2]
-    crashed = crash(scene.server)
-    if second.refused or (not scene.alive and second.acknowledged_s is None):
-        if crashed is not None and crashed.mistake is mistakes.TRACEBACK:
-            return of_trouble(crashed, "while the first client sent, the second one was not served; ", expected)
-        if scene.alive:
-            return fails(mistakes.REFUSES, "while the first client sent, the second one was refused", expected)
-        reason = f"the second client was not served: the server had ended, and said: {scene.server.last_words()}"
-        return fails(mistakes.ONE_CLIENT_ONLY, reason, expected)
-    if second.acknowledged_s is None:
-        return _never_answered(session, scene, expected)
-    seen = f"the first sent until {first.sent_s:.1f} s, the second was answered at {second.acknowledged_s:.1f} s"
-    if second.acknowledged_s >= first.sent_s:
-        sent_s = first.sent_s - first.began_s
-        if sent_s > LONG_S + 4:
-            return fails(mistakes.TIME_IGNORED, f"with -t {LONG_S} the first client sent for {sent_s:.0f} s", expected)
-        return fails(mistakes.ONE_AT_A_TIME, f"the second client had to wait for the first one's end: {seen}", expected)
-    if first.acknowledged_s is None:
-        if crashed is not None:
-            return of_trouble(crashed, "the second client was served, and the first was not answered; ", expected)
-        return fails(mistakes.CLIENTS_MIXED, "the second client was served, the first never answered", expected)
-    return passes(expected, seen)
-
-
-def _never_answered(session: SimpleperfScenes, scene: PlayedScene, expected: str) -> Observed:
-    """Judge a second client that got no answer, not even when the first one had ended."""
-    reason = "the second client was never answered, though the first one had ended"
-    if found := trouble(scene):
-        return of_trouble(found, f"{reason}; ", expected)
-    wrong = glued(session)
-    if wrong.reason:
-        return fails(mistakes.END_GLUED, f"{reason}; nor is {wrong.reason.partition(': ')[2]}", expected)
-    return fails(mistakes.ONE_AT_A_TIME, reason, expected)

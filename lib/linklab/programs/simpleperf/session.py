@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -43,7 +44,7 @@ _SERVER: Final = "10.9.0.2"
 _RELAY: Final = "10.9.0.3"
 _SHAPED: Final = "10.9.1.2"
 """The server's address at the end of the shaped link."""
-DEFAULT_ADDRESS: Final = ("127.0.0.1", 8088)
+DEFAULT_PORT: Final = 8088
 """Where a program listens, and connects to, unless it is told otherwise."""
 
 LIMIT_S: Final = 60.0
@@ -66,6 +67,9 @@ STALL_S: Final = (1.5, 4.5)
 """From when to when the relay reads nothing, since the data began: three rows of one second fall into it."""
 TIMED_MB: Final = round(4 * PACE_MBPS / 8)
 """What takes four seconds: more than buffers take in the first one."""
+SHORT_BYTES: Final = 5000
+_DEAF_S: Final = 1.5
+"""So long the relay's host answers no SYN of that transfer: to connect takes the client 2 s, by Linux's repeats."""
 CONNECTIONS: Final = 3
 LONG_S: Final = 8
 """How long the first of two clients sends."""
@@ -119,10 +123,14 @@ class SimpleperfScenes:
         words = ["-t", str(seconds), "-i", str(every_s)]
         return self._pair(f"-t {seconds} -i {every_s}", [(0.0, words)], unit="KB", relay=self._paced(**relay))
 
-    def amount(self, number: int, unit: str, *more: str) -> PlayedScene:
+    def amount(self, number: int, unit: str, *more: str, **relay: object) -> PlayedScene:
         """Play a transfer of -n, and perhaps ``more``; it prints in the same unit."""
         words = ["-n", f"{number}{unit}", *more]
-        return self._pair(" ".join(words), [(0.0, words)], unit=unit, relay=self._paced(), limit_s=30.0)
+        return self._pair(" ".join(words), [(0.0, words)], unit=unit, relay=self._paced(**relay), limit_s=30.0)
+
+    def short(self) -> PlayedScene:
+        """Play a transfer of `SHORT_BYTES`, which takes no time at all, where to connect takes seconds."""
+        return self.amount(SHORT_BYTES, "B", deaf_s=_DEAF_S)
 
     def amount_and_time(self) -> PlayedScene:
         """Play a transfer of `TIMED_MB`, with -t 1 beside -n."""
@@ -132,6 +140,14 @@ class SimpleperfScenes:
         """Play a client with -P 3."""
         words = ["-t", "2", "-P", str(CONNECTIONS)]
         return self._pair("parallel", [(0.0, words)], unit="KB", relay=self._paced())
+
+    def parallel_intervals(self) -> PlayedScene:
+        """Play a client with -P 2 and -i 1."""
+        return self._pair("parallel, -i 1", [(0.0, ["-t", "3", "-i", "1", "-P", "2"])], unit="KB", relay=self._paced())
+
+    def no_answer(self) -> PlayedScene:
+        """Play a transfer that is never acknowledged: the relay closes the connection when the answer comes."""
+        return self._pair("no answer", [(0.0, ["-t", "1"])], relay=self._paced(cuts_answer=True))
 
     def two_clients(self) -> PlayedScene:
         """Play a client that sends for long, and another that comes and goes meanwhile."""
@@ -248,13 +264,15 @@ class SimpleperfScenes:
         runs += [(words, not nobody) for words in commands if "-c" in words or not words]
         hosts = [f"{key} {number}" for number in range(len(runs))]
         if key not in self._scenes:
-            address, port = DEFAULT_ADDRESS
-            meeting = [host for host, (_, meets) in zip(hosts, runs, strict=True) if meets]
             acts = [
                 _client(0.0, host, [self.program.name, *words], _ALONE_S, may_listen=False, until_connected=True)
                 for host, (words, _) in zip(hosts, runs, strict=True)
             ]
-            listeners = [{"host": host, "address": address, "port": port} for host in meeting]
+            listeners = [
+                {"host": host, "address": "0.0.0.0", "port": _port_of(words)}
+                for host, (words, meets) in zip(hosts, runs, strict=True)
+                if meets
+            ]
             self._play(key, {"server": None, "listeners": listeners, "acts": acts})
         scene = self._scenes[key]
         found = [
@@ -293,10 +311,16 @@ def _peer(at_s: float, steps: Sequence[Sequence[Any]]) -> dict[str, Any]:
     return {"kind": "peer", "at_s": at_s, "host": "client", "steps": [["connect"], *encoded]}
 
 
+def _port_of(words: Sequence[str]) -> int:
+    """Return the port to which a client connects: that of -p where there is such a port."""
+    given = dict(itertools.pairwise(words)).get("-p", "")
+    return int(given) if given.isdecimal() and int(given) < 2**16 else DEFAULT_PORT
+
+
 def _did(act: dict[str, Any], listener: dict[str, Any] | None) -> str:
     """Return what a program did with the network, or ""."""
     for address, port in act.get("listening", []):
         return f"listens on {address}:{port}"
     if listener and listener["connections"]:
-        return f"connects to {listener['address']}:{listener['port']}"
+        return f"connects to port {listener['port']}"
     return ""

@@ -7,6 +7,7 @@ from typing import Final
 
 from linklab.measure.simpleperf_rows import label_says_bytes
 from linklab.programs.checks import Observed, check
+from linklab.programs.engine.scene import TAKES_DATAGRAMS
 from linklab.programs.scenes import NotTried
 from linklab.programs.simpleperf import mistakes
 from linklab.programs.simpleperf import session as scenes
@@ -48,6 +49,9 @@ def listens(session: SimpleperfScenes) -> Observed:
         return fails(_NO_LISTENING, reason, expected)
     if scene.server.stopped == "it listens elsewhere":
         return fails(mistakes.PORT_IGNORED, f"with -p {port} the server listens on another port", expected)
+    if scene.server.stopped == TAKES_DATAGRAMS:
+        udp = Mistake("this is UDP", "make the sockets of both sides with socket.SOCK_STREAM: that is TCP")
+        return fails(udp, "the server takes datagrams, and listens for no connection", expected)
     return fails(_NO_LISTENING, "nothing listens 10 s after the start", expected)
 
 

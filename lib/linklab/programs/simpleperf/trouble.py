@@ -21,10 +21,16 @@ class Trouble:
     quotes: tuple[str, ...] = ()
 
 
+_FLOWING_S: Final = 0.3
 _ENDLESS: Final = Mistake(
     "it computes without end",
     "look for a loop that never ends, or that asks again and again without sleeping: recv() and accept() wait by "
     "themselves",
+)
+_COSTLY: Final = Mistake(
+    "it computes too much while data comes",
+    "add up len(data), and keep no more than the last bytes: to lengthen bytes or a string copies all of it, each time "
+    "more. And wait in recv(): do not ask again and again",
 )
 _MEMORY: Final = Mistake("it fills memory", "add up len(data), and do not keep the data in a list or a string")
 _PROCESSES: Final = Mistake("it starts processes or threads without end", "one thread for each connection is enough")
@@ -95,14 +101,19 @@ def limit_met(programs: list[ProgramRun]) -> Trouble | None:
 
 
 def _stall(scene: PlayedScene) -> Trouble | None:
-    """Return who computed on where a scene cost too much computing; None if that cannot be told."""
+    """Return who computed on where a scene cost too much computing; None if that cannot be told.
+
+    Where data had passed for a while and still did, no loop is endless: what is done with each piece costs too much.
+    """
     if not scene.stalled:
         return None
-    who = " and the ".join(scene.by) or "program"
-    reason = f"the {who} computed without end, and was stopped"
+    who = f"the {' and the '.join(scene.by) or 'program'}"
+    reason = f"{who} computed without end, and was stopped"
     gone = [client.ended or client.stopped == "it did not come to an end" for client in scene.clients]
     if scene.by == ["server"] and gone and all(gone):
         return Trouble(mistakes.SPINS, f"{reason}; its clients had gone")
+    if any(not one.says_bye and one.delivered_s - one.came_s > _FLOWING_S for one in scene.tried):
+        return Trouble(_COSTLY, f"{who} computed so long for the data that came that it was stopped")
     return Trouble(_ENDLESS, reason)
 
 
