@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import resource
+import shutil
 import signal
 import stat
 import subprocess
@@ -120,6 +121,23 @@ def test_the_next_process_removes_what_a_killed_one_left_and_nothing_else(
         write("to its end")
         assert set(tmp_path.iterdir()) == there | ({tmp_path / "file"} if what == "file" else set())
     assert set(tmp_path.iterdir()) <= (there - {ours, ours_too}) | {tmp_path / "file"}
+
+
+@pytest.mark.parametrize("what", ["folder", "temporary"])
+def test_ctrl_c_while_a_folder_is_removed_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    remove = shutil.rmtree
+
+    def pressed(path: Path, ignore_errors: bool) -> None:
+        signal.raise_signal(signal.SIGINT)
+        remove(path, ignore_errors)
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(shutil, "rmtree", pressed)
+    with pytest.raises(KeyboardInterrupt), draft_folder(tmp_path / "it") if what == "folder" else temporary_folder():
+        pass
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_cannot_be_written_is_kept_elsewhere_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

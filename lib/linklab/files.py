@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Final
 
 from linklab.errors import LabError
+from linklab.signals import Held
 
 FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 """What the system says of a full disk, and of one on which this user may have no more."""
@@ -174,7 +175,8 @@ def draft_folder(target: Path) -> Iterator[Path]:
                 raise
             raise OSError(error.errno, error.strerror, str(target)) from error
         finally:
-            shutil.rmtree(draft, ignore_errors=True)
+            with Held():
+                shutil.rmtree(draft, ignore_errors=True)
 
 
 @contextmanager
@@ -187,7 +189,8 @@ def temporary_folder() -> Iterator[Path]:
         try:
             yield folder
         finally:
-            shutil.rmtree(folder, ignore_errors=True)
+            with Held():
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def temporary_for_good(claims: ExitStack) -> Path:
