@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import itertools
 import os
@@ -142,3 +143,17 @@ def test_bytes_that_trickle_in_do_not_put_off_the_time_limit(ends: tuple[Channel
         here.receive(0.3)
     ended.set()
     thread.join()
+
+
+def test_a_message_that_never_ends_does_not_put_off_the_time_limit(ends: tuple[Channel, socket.socket]) -> None:
+    here, there = ends
+    there.setblocking(True)
+
+    def flood() -> None:
+        with contextlib.suppress(OSError):  # the other end is closed
+            while True:
+                there.sendall(struct.pack(">BI", 3, 0) * 1000)  # drop what you have
+
+    threading.Thread(target=flood, daemon=True).start()
+    with pytest.raises(ChannelTimeout):
+        here.receive(0.2)

@@ -10,10 +10,13 @@ from typing import Any
 import pytest
 
 from linklab.errors import LabEnded, LabError
-from linklab.guest.channel import Channel, ChannelClosed
+from linklab.guest import qemu_box
+from linklab.guest.channel import Channel, ChannelClosed, ChannelTimeout
 from linklab.guest.request_loop import RequestLoop
 from linklab.runtime.backends import Kind
 from linklab.runtime.client import LabProcess
+from linklab.runtime.qemu.gdb import RESTING, Gdb
+from linklab.runtime.qemu.host_box import HostBox
 from linklab.runtime.transport import LabFacts, Transport
 
 Reply = Callable[[Channel, dict[str, Any]], None]
@@ -45,6 +48,25 @@ class Pretended(Transport):
 
     def close(self) -> None:
         self._ours.close()
+
+
+class PretendedMachine(Gdb):
+    """A machine in QEMU that puts down one part of a message after the other, each of no bytes."""
+
+    def __init__(self) -> None:
+        """Connect to nothing."""
+
+    def await_stop(self, timeout_s: float | None) -> str:
+        return RESTING
+
+    def read(self, address: int, size: int) -> bytes:
+        return qemu_box.WORD.pack(qemu_box.word(qemu_box.PART))[:size]
+
+    def write(self, address: int, data: bytes) -> None:
+        pass
+
+    def go_on(self) -> None:
+        pass
 
 
 @pytest.fixture
@@ -108,6 +130,11 @@ def test_messages_of_no_request_do_not_put_off_the_wall_limit(lab: Callable[[Rep
 
     with pytest.raises(LabEnded, match="was silent for 1 s of real time"):
         lab(chatter).call(ask)
+
+
+def test_a_machine_that_never_ends_its_message_does_not_put_off_the_time_limit() -> None:
+    with pytest.raises(ChannelTimeout):
+        HostBox(PretendedMachine()).receive(0.05)
 
 
 @pytest.mark.slow

@@ -167,6 +167,8 @@ class Channel:
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
         while not self._inbox:
             self._fill(None if deadline is None else max(0.0, deadline - time.monotonic()))
+            if deadline is not None and not self._inbox and time.monotonic() > deadline:  # it may never end a message
+                raise ChannelTimeout
         return self._take(0)
 
     def waiting_interrupt(self) -> Message | None:

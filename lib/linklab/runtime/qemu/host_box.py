@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Final
 
 from linklab.guest import qemu_box as box
-from linklab.guest.channel import LARGEST_BYTES, ChannelClosed, Message, cut, joined, send_pieces
+from linklab.guest.channel import LARGEST_BYTES, ChannelClosed, ChannelTimeout, Message, cut, joined, send_pieces
 from linklab.guest.qemu_folder import LARGEST_CHANGE_BYTES, no_files
 from linklab.runtime.qemu.gdb import RESTING, Gdb
 
@@ -66,14 +67,18 @@ class HostBox:
 
     def receive(self, timeout_s: float | None = None) -> Message:
         """Return the guest's next message. Raises `ChannelTimeout` after `timeout_s` without one."""
+        deadline = None if timeout_s is None else time.monotonic() + timeout_s
         while True:
-            if not self._rests_early and self._gdb.await_stop(timeout_s) != RESTING:
+            left_s = None if deadline is None else max(0.0, deadline - time.monotonic())
+            if not self._rests_early and self._gdb.await_stop(left_s) != RESTING:
                 raise ChannelClosed("the machine was stopped by somebody else")
             self._rests_early = False
             message = self._taken()
             if message is not None:
                 self.after_message(message)
                 return message
+            if deadline is not None and time.monotonic() > deadline:  # it may never end a message
+                raise ChannelTimeout
 
     def _taken(self) -> Message | None:
         """Take what the guest has put down, and let it go on unless it waits for a request."""
