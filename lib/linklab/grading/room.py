@@ -30,7 +30,10 @@ FIRST_USER: Final = 64400
 _USERS: Final = 1000
 _LARGEST_PROGRAM_BYTES: Final = 1_000_000
 _MOST_PROGRAMS: Final = 40
-_MS_NOSUID, _MS_NODEV, _MS_BIND, _MS_REC = 2, 4, 4096, 16384
+_SCRATCH_MB: Final = 64
+_FILES: Final = "nr_inodes=20000"
+"""Each file takes the kernel's memory, also one without content."""
+_MS_NOSUID, _MS_NODEV, _MS_BIND, _MS_REC, _MNT_DETACH = 2, 4, 4096, 16384, 2
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -58,9 +61,17 @@ class Room:
         """The place of the lab image, whose ffmpeg makes the same videos and pictures everywhere."""
         return self.given / "image"
 
+    def scratch(self, name: str) -> Path:
+        """Return a folder for temporary files of a new kernel: an empty file system, in the place of an earlier one."""
+        place = self.base / name
+        place.mkdir(exist_ok=True)
+        _libc.umount2(str(place).encode(), _MNT_DETACH)
+        _mount("tmpfs", place, f"size={_SCRATCH_MB}m,{_FILES},mode=1777")
+        return place
+
     def remove(self) -> None:
         """Unmount and delete it, also while something still uses it."""
-        _libc.umount2(str(self.base).encode(), 2)  # MNT_DETACH: what is still being ended holds it a moment longer
+        _libc.umount2(str(self.base).encode(), _MNT_DETACH)  # what is still being ended holds it a moment longer
         with contextlib.suppress(OSError):
             self.base.rmdir()
 
@@ -81,7 +92,7 @@ def make_room(disk_mb: int) -> Room:
         for name, mode in (("home", 0o755), ("given", 0o755), ("own", 0o700)):
             places[name].mkdir()
             places[name].chmod(mode)
-        _mount("tmpfs", places["home"], f"size={disk_mb}m,nr_inodes=20000,mode=0755,uid={user},gid={_group(user)}")
+        _mount("tmpfs", places["home"], f"size={disk_mb}m,{_FILES},mode=0755,uid={user},gid={_group(user)}")
         room = Room(base, places["home"], places["given"], places["own"], user)
         _show_image(room.image)
     except (OSError, LabError) as error:

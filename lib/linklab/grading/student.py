@@ -31,7 +31,6 @@ from linklab.runtime.console import Console
 
 _GIVEN: Final = "/run/linklab"
 _MB: Final = 1024 * 1024
-_TMP_MB: Final = 64
 _START_S: Final = 120.0
 _LOOK_S: Final = 0.5
 _AFTER_INTERRUPT_S: Final = 8.0
@@ -174,7 +173,7 @@ def confinement(room: Room, limits: Limits) -> tuple[list[str], dict[str, Any]]:
 
 def _command(room: Room, limits: Limits) -> list[str]:
     """Return the command that confines a program. It sees the system's programs, Linklab, its home and the lender."""
-    more = ["--unshare-net", "--size", str(_TMP_MB * _MB), "--perms", "1777", "--tmpfs", "/tmp"]
+    more = ["--unshare-net", "--bind", str(room.scratch("tmp")), "/tmp", "--bind", str(room.scratch("shm")), "/dev/shm"]
     more += ["--dir", "/var/tmp", *bwrap.own_view(), "--ro-bind", str(room.given), _GIVEN]
     for name in ("protocols", "services", "fonts", "mime.types"):
         more += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
