@@ -377,6 +377,7 @@ def cli(loop: RequestLoop, text: str) -> None:
                 while node.waiting:
                     piece = _next_piece(loop, node, None) or ""
                     output(piece)
+                    loop.emit(None)  # at a beat, as in `command`: a terminal hands on one line after the other
                     printed += len(piece)
                     if endless.is_endless(node.lastCmd, printed):
                         loop.be_uninterruptible()
