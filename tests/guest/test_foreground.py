@@ -8,11 +8,13 @@ import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from linklab.guest import foreground, startup
 from linklab.guest.foreground import Foreground
+from linklab.guest.request_loop import RequestLoop
 
 _PATIENCE_S = 60
 _PROGRAM = f"""
@@ -69,6 +71,30 @@ def test_a_question_that_was_hung_up_is_none(program: Foreground) -> None:
     program.take_question()
     assert program.asking is None
     _asks_and_gets_a_line(program)
+
+
+def test_ctrl_c_is_looked_for_while_a_program_prints_without_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Hearer(RequestLoop):
+        """Waits after each piece for the next one, and counts them."""
+
+        def __init__(self) -> None:
+            self.pieces = 0
+
+        def emit(self, event: Any) -> None:
+            self.pieces += 1
+            assert self.pieces < 10
+            select.select(list(program.streams), [], [])
+
+    monkeypatch.setattr(foreground, "_PLACE", tmp_path)
+    program = Foreground(["yes"], str(tmp_path), True, 0)
+    try:
+        assert select.select(list(program.streams), [], [], _PATIENCE_S)[0]
+        program.show(Hearer())
+    finally:
+        program.process.kill()
+        program.process.wait()
 
 
 def _asks_and_gets_a_line(program: Foreground) -> None:

@@ -167,13 +167,14 @@ class Foreground:
             self.show(loop)
 
     def show(self, loop: RequestLoop) -> None:
-        """Hand on what the program has printed."""
+        """Hand on what the program has printed: as much as a pipe holds, for it may print on without end."""
         for stream, name in list(self.streams.items()):
             with contextlib.suppress(BlockingIOError):
-                while data := os.read(stream, _CHUNK):
+                if data := os.read(stream, _CHUNK):
                     loop.emit({name: data.decode("latin-1")})
-                os.close(stream)
-                del self.streams[stream]
+                else:
+                    os.close(stream)
+                    del self.streams[stream]
 
 
 def _hung_up(asking: socket.socket) -> bool:
