@@ -58,6 +58,17 @@ def test_a_cell_that_hangs(run: Callable[..., int], tmp_path: Path, capsys: pyte
     assert outputs(Path("executed/hangs.ipynb")) == "begun\n"
 
 
+def test_a_cell_that_prints_too_much_is_ended_and_those_before_are_kept(
+    run: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    floods = notebook(tmp_path / "floods.ipynb", "print('begun')", "print('x' * 101_000_000)", "print('after')")
+    assert run(floods) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"{floods}: cell 3 (")
+    assert line.endswith("printed more than 100 MB and was ended: let it write to a file")
+    assert outputs(Path("executed/floods.ipynb")) == "begun\n"
+
+
 @pytest.mark.lab
 def test_nothing_is_left_of_a_run_that_is_killed(virtual: Kind, tmp_path: Path) -> None:
     notebook(tmp_path / "long.ipynb", START, FOR_EVER.format(name="here"))

@@ -32,6 +32,8 @@ from linklab.signals import calling_once, dropped
 _KERNEL_START_LIMIT_S: Final = 300  # many kernels that start at once on a slow machine
 _ORPHAN_LIMIT_S: Final = 20.0
 _LOOK_S: Final = 1.0
+_MOST_PRINTED: Final = 100_000_000
+"""Characters of a notebook's outputs: they are in memory several times when they are written."""
 _LABS_END_S: Final = 10.0
 _IPYTHON_FILE: Final = "~/.ipython/profile_default/startup/README"
 """The last file that IPython makes in a new home. It does not start where the home has no room for them."""
@@ -45,7 +47,7 @@ def main() -> None:
     """
     notebook, output = map(Path, sys.argv[1:3])
     cell_limit_s, memory_mb, parent = map(int, sys.argv[3:6])
-    client = _NbvalClient if sys.argv[6:] == [AS_NBVAL] else NotebookClient
+    client = _NbvalClient if sys.argv[6:] == [AS_NBVAL] else _Client
     # RLIMIT_DATA and not RLIMIT_AS: a guest's memory is a shared file, and numpy's threads reserve what they never use
     resource.setrlimit(resource.RLIMIT_DATA, (memory_mb * 10**6, memory_mb * 10**6))
     end_when_orphaned(parent)
@@ -90,15 +92,15 @@ def _execute(
     output: Path,
     cell_limit_s: int,
     tell: Callable[[dict[str, Any]], None],
-    kind: type[NotebookClient],
+    kind: type[_Client],
 ) -> tuple[list[str], bool]:
     """Run every cell, also those after a failing one, and write the executed copy into ``output``.
 
     Returns a line for each failed cell, and whether the run was interrupted, so that not all cells were run. The
     copy's metadata say which kernel and tools it was run with, how long that took (``wall_s``), and how much virtual
     time its labs went through (``virtual_s``). ``tell`` gets the number of the cell begun, how many there are, and the
-    cell's name. A cell that takes longer than ``cell_limit_s`` ends the run, and so does a first Ctrl-C, SIGTERM or
-    SIGHUP; the copy then has what was done until then.
+    cell's name. A cell that takes longer than ``cell_limit_s``, or prints too much, ends the run, and so does a first
+    Ctrl-C, SIGTERM or SIGHUP; the copy then has what was done until then.
 
     Raises `LabError` for a file that is not a notebook, for a copy that would replace its notebook, and for one that
     cannot be written, which is then kept elsewhere.
@@ -129,11 +131,14 @@ def _execute(
         if not os.path.isfile(os.path.expanduser(_IPYTHON_FILE)):
             environment = {"IPYTHONDIR": str(place)} | environment
         execution = _Execution(client, environment)
+        client.end = execution.cancel
         ended = None
         began_s = time.monotonic()
         with calling_once(execution.cancel):
             try:
                 execution.run()
+                if client.printed > _MOST_PRINTED:
+                    ended = f"printed more than {_MOST_PRINTED / 1e6:g} MB and was ended: let it write to a file"
             except CellTimeoutError:
                 ended = f"was not done after {cell_limit_s} s and was ended; give more with --cell-limit-s"
             except DeadKernelError:
@@ -151,7 +156,7 @@ def _execute(
         last = label(book, begun[-1]) if begun else "the notebook"
         # the cell that was ended has an interrupt among its outputs, which was ours
         failures = [failure for failure in failures if not failure.startswith(last)] + [f"{last} {ended}"]
-    return failures, execution.cancelled
+    return failures, execution.cancelled and ended is None
 
 
 def _failures(book: nbformat.NotebookNode) -> list[str]:
@@ -165,7 +170,26 @@ def _failures(book: nbformat.NotebookNode) -> list[str]:
     ]
 
 
-class _NbvalClient(NotebookClient):
+class _Client(NotebookClient):
+    """Calls `end` once all outputs of the notebook together are too much to be kept; `printed` counts them."""
+
+    end: Callable[[], None]
+    printed = 0
+
+    def output(
+        self, outs: list[nbformat.NotebookNode], msg: dict[str, Any], display_id: str | None, cell_index: int
+    ) -> nbformat.NotebookNode | None:
+        """Keep an output, unless it is too much."""
+        content = msg["content"]
+        self.printed += len(content.get("text", "")) + sum(map(len, map(str, content.get("data", {}).values())))
+        if self.printed > _MOST_PRINTED:
+            self.end()
+            return None
+        kept: nbformat.NotebookNode | None = super().output(outs, msg, display_id, cell_index)
+        return kept
+
+
+class _NbvalClient(_Client):
     """Executes as nbval does: no history of cells, streams in one piece, and outputs as they were shown first."""
 
     coalesce_streams = True
