@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import platform
 import shutil
 import subprocess
@@ -266,3 +267,13 @@ def test_a_library_that_has_lost_a_file_is_made_anew(cache: Path, virtual: Kind)
     lost.unlink()
     assert find.library(virtual.image) == folder
     assert lost.is_file()
+
+
+def test_of_many_versions_those_asked_for_last_keep_their_library(cache: Path, virtual: Kind) -> None:
+    assert virtual.image is not None
+    older = [cache / "library" / str(age_s) for age_s in range(100)]
+    for age_s, folder in enumerate(older):
+        folder.mkdir(parents=True)
+        os.utime(folder, (time.time() - age_s,) * 2)
+    made = find.library(virtual.image)
+    assert set((cache / "library").iterdir()) == {made, *older[:50]}

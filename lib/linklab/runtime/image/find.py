@@ -50,6 +50,8 @@ _UNPACKED = "file-"
 """How the names of images begin that were unpacked from files."""
 _KEPT_S = 7 * 24 * 3600.0
 """How long a compiled Linklab stays that no lab has asked for: a lab that runs reads modules from it."""
+_KEPT: Final = 50
+"""Compiled Linklabs that stay: who works on Linklab makes one with each change."""
 
 
 class DamagedImage(LabError):
@@ -453,9 +455,9 @@ def _copy(source: Path, names: list[str], part: Path, before: Path | None, image
 
 
 def _remove_old(folder: Path) -> None:
-    """Remove libraries that no lab has asked for lately."""
-    for path in folder.iterdir():
-        if path.stat().st_mtime < time.time() - _KEPT_S:
+    """Remove libraries that no lab has asked for lately, and all but the newest."""
+    for number, path in enumerate(sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)):
+        if number >= _KEPT or path.stat().st_mtime < time.time() - _KEPT_S:
             shutil.rmtree(path, ignore_errors=True)
 
 
