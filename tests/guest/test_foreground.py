@@ -85,16 +85,16 @@ def test_ctrl_c_is_looked_for_while_a_program_prints_without_end(
         def emit(self, event: Any) -> None:
             self.pieces += 1
             assert self.pieces < 10
-            select.select(list(program.streams), [], [])
+            select.select(list(printing.streams), [], [])
 
     monkeypatch.setattr(foreground, "_PLACE", tmp_path)
-    program = Foreground(["yes"], str(tmp_path), True, 0)
+    printing = Foreground(["yes"], str(tmp_path), True, 0)
     try:
-        assert select.select(list(program.streams), [], [], _PATIENCE_S)[0]
-        program.show(Hearer())
+        assert select.select(list(printing.streams), [], [], _PATIENCE_S)[0]
+        printing.show(Hearer())
     finally:
-        program.process.kill()
-        program.process.wait()
+        printing.process.kill()
+        printing.process.wait()
 
 
 def _asks_and_gets_a_line(program: Foreground) -> None:
