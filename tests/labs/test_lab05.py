@@ -33,6 +33,7 @@ WRONG: Table = {
     lab05.check_windows: [
         ([str(10 + 4 * each) for each in range(40)], "not all entries of the list are numbers"),
         ([10] * 50, "only controls the test"),
+        ([100] * 50, "all 50 are 100"),
         ([10, *[130 * 1448] * 50], "after cwnd:"),
         ([10, 20, 40, *[60] * 50], "from its start to its end"),
     ],

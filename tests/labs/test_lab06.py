@@ -35,7 +35,8 @@ ROW = """\
 
 
 def printed(*mbps: float, seconds: float = 25.08) -> dict[str, str]:
-    return {pair: ROW.format(seconds, rate) for pair, rate in zip(("h1-h4", "h2-h5"), mbps, strict=False)}
+    pairs = zip(("h1-h4", "h2-h5"), mbps, strict=False)
+    return {pair: f"Connecting to {pair}\n{ROW.format(seconds, rate)}" for pair, rate in pairs}
 
 
 @pytest.mark.parametrize("shares", [(9.67, 18.8), (14.3, 14.3), (28.6, 0.0), (18.8, 9.92)])
@@ -81,6 +82,7 @@ STOPPED = together(*(it for p in ("h1-h4", "h2-h5") for it in (queued(p, 70, 79)
 WRONG: Table = {
     lab06.check_by_hand: [
         (printed(28.3, 28.3), "one after the other"),
+        (dict.fromkeys(("h1-h4", "h2-h5"), ROW.format(25.08, 14.3)), "both texts are the same one"),
         (printed(28.3, 9.0), "more than this network can give"),
         (printed(9.0, 9.0), "too little"),
         (printed(14.0, 14.0, seconds=10.0), "ran for 10 s"),

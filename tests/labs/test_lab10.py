@@ -84,8 +84,8 @@ def test_a_sub_interface_may_be_called_as_one_likes_and_must_forward() -> None:
 class Pinged:
     """A lab whose pings are answered, or not."""
 
-    def __init__(self, state: NetworkState, *answered: str) -> None:
-        self._state, self._answered = state, answered
+    def __init__(self, state: NetworkState, *answered: str, ttl: int = 63) -> None:
+        self._state, self._answered, self._ttl = state, answered, ttl
 
     def state(self) -> NetworkState:
         """As given."""
@@ -97,7 +97,8 @@ class Pinged:
     def cmd(self, command: str) -> str:
         """What ping says."""
         count = int(command.split()[-1] in self._answered)
-        return f"1 packets transmitted, {count} received, {100 - 100 * count}% packet loss\n"
+        reply = f"64 bytes from h: icmp_seq=1 ttl={self._ttl} time=1 ms\n\n" if count else "\n"
+        return f"{reply}1 packets transmitted, {count} received, {100 - 100 * count}% packet loss\n"
 
 
 def test_a_ping_that_is_lost_names_what_is_configured_wrong() -> None:
@@ -110,6 +111,8 @@ def test_a_ping_that_is_lost_names_what_is_configured_wrong() -> None:
     found = the_failure(lab10.check_reachability(Pinged(BUILT, both[0])))
     assert "tcpdump" in found.hint
     assert "sends packets" in the_failure(lab10.check_reachability(BUILT)).reason
+    found = the_failure(lab10.check_reachability(Pinged(BUILT, *both, ttl=64)))
+    assert (found.description, "no router" in found.reason) == ("h1 pings h3", True)
 
 
 ORIGIN = Origin("linklab echo 1", "7.3.4")

@@ -279,6 +279,8 @@ test_other_first_pings_are_refused = refused(
             (FIRST | {50: FIRST[5]}, "first ping, 50 ms"),
             (FIRST | {5: pings(80, 70, 70, 70)}, "later pings go to the controller"),
             (FIRST | {5: pings(None, 10, 10)}, "a ping got no answer"),
+            # measured with the controller 40 ms away
+            (FIRST | {50: pings(500, 10, 10)}, "6 questions at 5 ms and 5 questions at 50 ms"),
             (FIRST | {5: pings(20, 10, 10)}, "first ping, 5 ms"),
             (FIRST | {5: pings(80, 10, 10, source="h2")}, "no PingFlow h1-h3"),
         ]

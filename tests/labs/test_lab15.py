@@ -303,7 +303,7 @@ PREFERRED: Hops = {"r1": {"h3": ("r1-eth1",)}}
 
 def paths_of(router: str, *, stolen: bool = False, around: str = "") -> dict[str, Any]:
     """What BGP knows: each prefix directly and by the third autonomous system, which is best to the host ``around``."""
-    found = {prefix(router.replace("r", "h")): [{"path": ""}]}
+    found: dict[str, Any] = {prefix(router.replace("r", "h")): [{"path": ""}]}
     for other, number in AS.items():
         if other != router:
             (third,) = [it for name, it in AS.items() if name not in (router, other)]

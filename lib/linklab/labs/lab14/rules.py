@@ -487,6 +487,13 @@ def check_first(given: object) -> Result:
     seen: dict[str, Any] = {}
     if isinstance(given, dict):
         seen = {f"{delay} ms": it.rtt_ms[0] for delay, it in given.items() if isinstance(it, PingResult)}
+    if result.passed and isinstance(given, dict):
+        asked = {delay: _asked_by(delay, given[delay].rtt_ms[0]) for delay in DELAYS_MS}
+        if len(set(asked.values())) > 1:
+            said = " and ".join(f"{count} questions at {delay} ms" for delay, count in asked.items())
+            hint = f"the controller asks as often at each distance: was its delay the one of the name? {_AS_IT_IS}"
+            check = Check.failing("both first pings", f"they took the time of {said}", hint, "as many questions")
+            result = replace(result, checks=(*result.checks, check))
     return PREDICTIONS.compared(result, "first", seen)
 
 
@@ -494,6 +501,11 @@ def _its_pings(given: object) -> object:
     """Return the pings of a run of these alone, and all else as it is."""
     pings = given.of(PingResult) if isinstance(given, Run) else ()
     return pings[0] if len(pings) == 1 else given
+
+
+def _asked_by(delay_ms: float, first_ms: float) -> int:
+    """Return how many questions to a controller at this distance a first ping has waited for."""
+    return max(1, min(8, round((first_ms - 2 * rtt_ms()) / (2 * delay_ms))))
 
 
 _AS_IT_IS: Final = "take first_ping as it is"
@@ -508,7 +520,7 @@ def _first_check(delay: Any, given: object) -> Check:
     if first is None or None in later:
         hint = "does your controller pass check_learning? It must send each frame that it was asked about"
         raise Refuse(what, "a ping got no answer", hint, "all answered", "lost")
-    asked = max(1, min(8, round((first - 2 * floor) / (2 * delay))))
+    asked = _asked_by(delay, first)
     ideal = 2 * asked * delay + 2 * floor
     why = f"{asked} questions of 2 * {delay} ms, and a round trip each for ARP and ping"
     expected = Expectation(ideal, ideal * 0.95, ideal * 1.05, "ms", why, "low", source="the delays", allowance="5 %")
