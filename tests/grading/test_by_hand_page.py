@@ -10,6 +10,7 @@ import threading
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from dataclasses import replace
 from http.cookiejar import CookieJar
 from pathlib import Path
 from typing import Any
@@ -74,6 +75,19 @@ def test_what_was_kept_outlives_kill_9(folder: Path) -> None:
     assert len(rows) == len(ANSWERS)
     last, found = float(kept[-1]), rows[ANSWERS[0].key].given.points
     assert found in (last, pytest.approx(last + 0.001)), "what was on its way may be there too"
+
+
+def test_what_the_page_gave_outlives_a_table_that_was_opened_before(folder: Path) -> None:
+    path, lost, other = folder / FILE, ANSWERS[0], ANSWERS[3]
+    PointsFile(path).give([lost.key, other.key], Given(1.0, "", "eva"))
+    opened = to_csv([replace(one, given=Given(0.5)) if one is other else one for one in ANSWERS], {})
+    path.write_text(opened)
+    told = list(PointsFile(path).differences())
+    assert [lost.student in line for line in told] == [True, False]
+    assert [other.student in line for line in told] == [False, True]
+    PointsFile(path).take_in(ANSWERS)
+    assert [read(path.read_bytes())[one.key].given.points for one in (lost, other)] == [1.0, 0.5]
+    assert list(PointsFile(path).differences()) == []
 
 
 def test_what_another_grader_gave_in_a_copy_is_taken_in(folder: Path) -> None:

@@ -93,6 +93,8 @@ def grade(
             if verdict := done.get((work.student, work.lab)):
                 cells = verdict.cells or unjudged(order.kit.labs[work.lab], work.free_texts)
                 by_name[work.student].works[work.lab] = replace(work, verdict=replace(verdict, cells=cells))
+        for line in PointsFile(output / BY_HAND).differences():
+            tell(line)
         answers = with_points(_answers(students, order), rows_in(output))  # with what was given meanwhile
         alike = run_bounded(lambda _: list(_alike(students, order)), [None], jobs=1, bounds=_BOUNDS_OF_COMPARISON)[0]
         if isinstance(alike, WorkFailed):

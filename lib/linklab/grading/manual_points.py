@@ -7,7 +7,9 @@ twenty pages; after a lab's free texts come its checks that did not pass, with t
 else, and points stay with the answer that they were given for. Rows with points that belong to no present answer are
 kept at the end.
 
-Each save replaces the whole file under a lock, so a reader finds the older file or the new one, also after a kill.
+Each save replaces the whole file under a lock, so a reader finds the older file or the new one, also after a kill. A
+table that was opened before the page gave points and is saved over them does not lose them: the page keeps them in a
+file of its own as well (``by-hand-page.csv``).
 """
 
 from __future__ import annotations
@@ -29,6 +31,8 @@ from linklab.report.model import Graded
 FILE: Final = "by-hand.csv"
 _COPIES: Final = "by-hand-*.csv"
 """Copies of the file, in which other graders give points."""
+_OF_PAGE: Final = "-page"
+"""Ends the name of a second file beside the file or a copy: what the page gave, which no program for tables opens."""
 _LOCK: Final = ".by-hand.lock"
 _COLUMNS: Final = ("key", "lab", "question", "student", "of", "points", "comment", "grader", "answer")
 _LONGEST_FIELD: Final = 10_000_000
@@ -175,18 +179,22 @@ class PointsFile:
 
     def __init__(self, path: Path) -> None:
         self._path, self._lock = path, path.with_name(_LOCK)
+        self._of_page = path.with_stem(path.stem + _OF_PAGE)
         self._read: tuple[tuple[int, ...], dict[str, GivenRow]] = (), {}
 
     def rows(self) -> dict[str, GivenRow]:
         """Return the rows as they are now, by key; none where there is no file. A file that has not changed, which may
-        have 20,000 rows, is read once. Raises LinklabError where it is not in order.
+        have 20,000 rows, is read once. What the page gave counts where the file has nothing. Raises LinklabError where
+        it is not in order.
         """
         if not self._path.is_file():
             return {}
         at = self._path.stat()
         stamp = (at.st_ino, at.st_mtime_ns, at.st_size)
         if self._read[0] != stamp:
-            self._read = stamp, read(self._path.read_bytes(), self._path.name)
+            found = self._rows_of(self._path)
+            given = self._rows_of(self._of_page)
+            self._read = stamp, found | {key: given[key] for key in self._lacking(found, given)}
         return dict(self._read[1])
 
     def give(self, keys: Iterable[str], given: Given) -> None:
@@ -194,16 +202,48 @@ class PointsFile:
         now = {"points": _points(given), "comment": given.comment, "grader": given.grader}
         with locked(self._lock):
             rows = self.rows()
-            for key in keys:
-                rows[key] = GivenRow({**rows[key].cells, **now}, given)
-            table = [_COLUMNS, *([row.cells[name] for name in _COLUMNS] for row in rows.values())]
-            write_whole(self._path, spreadsheet(table), 0o644)
+            changed = {key: GivenRow({**rows[key].cells, **now}, given) for key in keys}
+            _write(self._of_page, self._rows_of(self._of_page) | changed)
+            _write(self._path, rows | changed)
+
+    def differences(self) -> Iterable[str]:
+        """Yield a line for what the page gave and the file has otherwise, as when an older table was saved over it."""
+        found, given = self._rows_of(self._path), self._rows_of(self._of_page)
+        if lacking := self._lacking(found, given):
+            yield f"{self._path.name} lacks what the page gave, which counts all the same: {_whose(lacking, found)}"
+        other = [
+            key for key, row in given.items() if key in found and found[key].given not in (Given(), row.given)
+        ]  # fmt: skip
+        if other:
+            yield f"{self._path.name} has other points or comments than the page gave, and they count: " + (
+                _whose(other, found)
+            )
+
+    @staticmethod
+    def _lacking(found: Mapping[str, GivenRow], given: Mapping[str, GivenRow]) -> list[str]:
+        return [key for key, row in given.items() if key in found and found[key].given == Given() != row.given]
+
+    @staticmethod
+    def _rows_of(path: Path) -> dict[str, GivenRow]:
+        return read(path.read_bytes(), path.name) if path.is_file() else {}
 
     def take_in(self, answers: Iterable[WrittenAnswer]) -> None:
         """Write the file anew for these answers, with what was given for them until now, here and in copies."""
         with locked(self._lock):
             rows = rows_in(self._path.parent)
             write_whole(self._path, to_csv(with_points(answers, rows), rows), 0o644)
+            given, now = self._rows_of(self._of_page), self._rows_of(self._path)
+            if given:  # what was said once is not said again
+                _write(self._of_page, {key: now[key] for key in given.keys() & now.keys()})
+
+
+def _write(path: Path, rows: Mapping[str, GivenRow]) -> None:
+    table = [_COLUMNS, *([row.cells[name] for name in _COLUMNS] for row in rows.values())]
+    write_whole(path, spreadsheet(table), 0o644)
+
+
+def _whose(keys: Iterable[str], rows: Mapping[str, GivenRow]) -> str:
+    return "; ".join("{student} ({lab}, {question})".format_map(rows[key].cells) for key in keys)
 
 
 def rows_in(folder: Path) -> dict[str, GivenRow]:
