@@ -154,7 +154,10 @@ class Client:
 
     def give(self, server: ByHandServer, points: str) -> tuple[int, Any]:
         """Give points for the first answer; return the status and what the page was told."""
-        told = {"keys": [ANSWERS[0].key], "points": points, "comment": ""}
+        return self.post(server, {"keys": [ANSWERS[0].key], "points": points, "comment": ""})
+
+    def post(self, server: ByHandServer, told: object) -> tuple[int, Any]:
+        """Send this to the page; return the status and the answer."""
         request = urllib.request.Request(f"http://127.0.0.1:{server.server_port}/give", json.dumps(told).encode())
         try:
             with self._opener.open(request) as answer:
@@ -190,6 +193,24 @@ def test_what_is_given_on_the_page_is_in_the_file(server: ByHandServer, folder: 
     assert read((folder / FILE).read_bytes())[ANSWERS[0].key].given == Given(1.5, "", "eva")
     assert client.give(server, "3") == (400, "points: 3 points, and 0 to 2 can be given")
     assert client.give(server, "")[1]["points"] is None
+
+
+@pytest.mark.parametrize("told", [[], None, "x", {}])
+def test_what_is_no_answer_is_refused_in_a_line(server: ByHandServer, told: object) -> None:
+    client = Client()
+    client.get(server.address)
+    status, said = client.post(server, told)
+    assert (status, said.count("\n")) == (400, 0)
+
+
+def test_two_pages_in_one_browser_are_both_open(server: ByHandServer, folder: Path, contents: Contents) -> None:
+    client = Client()
+    client.get(server.address)
+    with ByHandServer(ByHand(folder, contents), "max") as other:
+        threading.Thread(target=other.serve_forever, daemon=True).start()
+        client.get(other.address)
+        assert [client.give(each, "1")[1]["grader"] for each in (server, other)] == ["eva", "max"]
+        other.shutdown()
 
 
 def test_a_file_that_is_not_in_order_is_said_on_the_page(server: ByHandServer, folder: Path) -> None:

@@ -170,6 +170,11 @@ class ByHandServer(ThreadingHTTPServer):
         self.page, self.grader, self.token = page, grader, secrets.token_urlsafe(24)
 
     @property
+    def cookie(self) -> str:
+        """The name of its cookie: a browser sends one cookie to all ports of a machine, so each page has its own."""
+        return f"{_COOKIE}-{self.server_port}"
+
+    @property
     def address(self) -> str:
         """What is opened in a browser."""
         return f"http://127.0.0.1:{self.server_port}/?token={self.token}"
@@ -187,7 +192,7 @@ class _Handler(BaseHTTPRequestHandler):
         url = urlsplit(self.path)
         words = {name: values[-1] for name, values in parse_qs(url.query).items()}
         if _same(words.get("token", ""), self.server.token):
-            cookie = f"{_COOKIE}={self.server.token}; HttpOnly; SameSite=Strict; Path=/"
+            cookie = f"{self.server.cookie}={self.server.token}; HttpOnly; SameSite=Strict; Path=/"
             self._answer(303, "", {"Set-Cookie": cookie, "Location": "/"})
         elif not self._is_known():
             self._answer(403, "open the address that linklab by-hand printed, with its token")
@@ -211,6 +216,8 @@ class _Handler(BaseHTTPRequestHandler):
             return
         try:
             told = json.loads(self.rfile.read(length))
+            if not isinstance(told, dict):
+                raise LinklabError("this is no answer with its points: load the page anew")
             now = self.server.page.give({"grader": self.server.grader, **told})
         except (LinklabError, OSError, ValueError) as error:
             self._answer(400, str(error))
@@ -220,7 +227,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _is_known(self) -> bool:
         host = f"127.0.0.1:{self.server.server_port}"
         cookies = self.headers.get("Cookie", "").split("; ")
-        known = any(_same(one, f"{_COOKIE}={self.server.token}") for one in cookies)
+        known = any(_same(one, f"{self.server.cookie}={self.server.token}") for one in cookies)
         return known and self.headers.get("Origin", f"http://{host}") == f"http://{host}"
 
     def _answer(self, status: int, text: str, headers: Mapping[str, str] | None = None) -> None:
