@@ -74,6 +74,9 @@ def with_text(quantity, show):
 page.claims()
 
 # %% [markdown]
+# What is said of software switches is judged in the setting nearest to the paper's: kinds in the kernel, as both of its
+# own were, on links that serialise as cables do, by the means of five seeds where chance has a part.
+#
 # The paper measured hardware alone. *either* marks what an emulation can show as well: our tables judge it, and your
 # own of hardware next to them (`linklab study page switches --beside mine.csv`).
 #

@@ -282,6 +282,10 @@ page.figure("ssim", caption, similarity_over_time(similarity, Clip().frames_per_
 page.claims()
 
 # %% [markdown]
+# A claim about Mininet is judged in the setting nearest to the study's, in two repeats: packets spread evenly,
+# Mininet's own token bucket, and a controller where there are switches; but times between packets over a WAN with
+# bridges, where no packet waits for anything else than the link.
+#
 # A claim about hardware is judged by the numbers that the study printed of its own. Where it compares hardware with
 # Mininet, the study's own Mininet stands beside it and not ours, since its film is another. That reproduces nothing:
 # the verdict then says whether *the paper's own numbers agree* with what it says of them.
