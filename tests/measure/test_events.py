@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
+from linklab import frr
 from linklab.errors import MeasurementError
 from linklab.lab import Lab, start
-from linklab.measure import Event, Events, Run, TcpFlow, UdpFlow, recorded, run_together
+from linklab.labs.lab15.networks import ring as the_ring
+from linklab.measure import ConstantRateFlow, Cut, Event, Events, Run, TcpFlow, UdpFlow, recorded, run_together
 from linklab.measure.recordings import PacketHop, Recording
 from linklab.network import COURSE, TWO_HOSTS, expected_state
 
@@ -145,6 +147,48 @@ def test_queue_management_drops_or_marks(ecn: bool, virtual: None, lab_folder: P
     assert bool(early) == (not ecn)
     assert all("dropped it early" in it.why for it in early)
     assert any(("ECN" if ecn else "lost packet") in it.why for it in events.of("window"))
+
+
+def ospf(lab: Lab, name: str) -> str:
+    lines = ["router ospf", "exit"]
+    for interface in lab[name].addresses:
+        lines += [f"interface {interface}", "ip ospf area 0", "ip ospf network point-to-point"]
+        lines += ["ip ospf hello-interval 1", "ip ospf dead-interval 3", "exit"]
+    return "\n".join(lines)
+
+
+STREAM = ConstantRateFlow("h1", "h3", 0.04, 5, payload_bytes=100, dither=False)
+
+
+@pytest.fixture(scope="module")
+def ring(virtual: None, tmp_path_factory: pytest.TempPathFactory) -> Lab:
+    return start(the_ring(), folder=tmp_path_factory.mktemp("ring"))
+
+
+@pytest.mark.lab
+def test_a_cut_is_told_at_its_instants(ring: Lab) -> None:
+    run = run_together(ring, [STREAM, Cut("r1", "r2", 1, start_s=1)], record=True)
+    cut, healed = run.events.first("cut"), run.events.first("healed")
+    assert (cut.where, healed.where) == ("r1-r2", "r1-r2")
+    assert healed.at_s - cut.at_s == pytest.approx(1, abs=1e-3)
+    lost = run.events.first("loss")
+    assert 0 <= lost.at_s - cut.at_s < 0.02, "the next packet of the stream"
+
+
+@pytest.mark.large
+@pytest.mark.lab
+def test_a_silent_cut_is_noticed_when_the_dead_interval_has_passed(ring: Lab) -> None:
+    routers = [it.name for it in the_ring().routers]
+    frr.configure(ring, {name: ospf(ring, name) for name in routers})
+    frr.wait_for_routes(ring)
+    ring.sleep(10)
+    events = run_together(ring, [STREAM, Cut("r1", "r2", 4, start_s=1, silent=True)], record=True).events
+    cut = events.first("cut")
+    given_up = [it for it in events.of("neighbour") if "gives up" in it.what]
+    assert {it.where for it in given_up} == {"r1-eth1", "r2-eth2"}
+    for it in given_up:
+        assert 2 <= it.at_s - cut.at_s <= 3.01
+        assert "for 3 s" in it.why
 
 
 def made(*events: tuple[float, Any]) -> Events:

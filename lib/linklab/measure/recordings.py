@@ -150,7 +150,7 @@ class Recording:
 
     @cached_property
     def events(self) -> Events:
-        """What happened, and why: losses, retransmissions, windows, timeouts, flows. A run's have its cuts as well.
+        """What happened, and why: losses, retransmissions, windows, timeouts, flows, neighbours. A run's have its cuts.
 
         Raises MeasurementError for an empty recording.
         """

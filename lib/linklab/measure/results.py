@@ -10,6 +10,7 @@ from typing import ClassVar, Final, TypeVar
 
 from linklab import schema
 from linklab.errors import MeasurementError
+from linklab.measure.events.network import Outage
 from linklab.measure.events.reading import events_of
 from linklab.measure.events.table import Events
 from linklab.measure.flows import Flow
@@ -93,6 +94,11 @@ class ToolResult:
     interrupted: bool = field(default=False, kw_only=True)
 
     @property
+    def outage(self) -> Outage | None:
+        """What was cut, where a flow cuts cables."""
+        return None
+
+    @property
     def headline(self) -> float | None:
         """The number by which repeats are compared, its `QUANTITY`; None if nothing was answered."""
         value: float | None = getattr(self, self.QUANTITY)
@@ -170,7 +176,8 @@ class Run:
             for result in self.results
             if (control := getattr(result.flow, "congestion", ""))
         }
-        return events_of(self.recording, congestion)
+        outages = [it.outage for it in self.results if it.outage]
+        return events_of(self.recording, congestion, outages)
 
     @property
     def origin(self) -> Origin | None:

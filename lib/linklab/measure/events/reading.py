@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from linklab.errors import MeasurementError
+from linklab.measure.events.network import Outage, network_events
 from linklab.measure.events.table import Events
 from linklab.measure.events.tcp import tcp_events
 from linklab.measure.events.traffic import Traffic
@@ -14,13 +16,20 @@ if TYPE_CHECKING:
     from linklab.measure.recordings import Recording
 
 
-def events_of(recording: Recording, congestion: Congestion | None = None) -> Events:
-    """Return what happened, in the order of time. `congestion` names the congestion control of TCP flows.
+def events_of(recording: Recording, congestion: Congestion | None = None, outages: Sequence[Outage] = ()) -> Events:
+    """Return what happened, in the order of time.
+
+    `congestion` names the congestion control of TCP flows; `outages` are the cuts of the run.
 
     Raises MeasurementError for a recording without a packet.
     """
     if not recording.hops:
         raise MeasurementError("this recording is empty: ask for its events after its block has ended, with traffic")
     traffic = Traffic(recording, FlowNames(recording.network, congestion))
-    found = [*traffic.flow_events(), *traffic.loss_events(), *tcp_events(traffic)]
+    found = [
+        *traffic.flow_events(),
+        *network_events(traffic, outages),
+        *traffic.loss_events(),
+        *tcp_events(traffic),
+    ]
     return Events(sorted(found, key=lambda it: it.at_s))

@@ -22,7 +22,7 @@ EventKind = Literal[
     "flow begins",
     "flow ends",
 ]
-"""What an event is about."""
+"""What an event is about. Nothing tells of routes and rules yet without moving what is measured: no run has any."""
 _KINDS: Final = get_args(EventKind)
 _SHOWN: Final = 50
 """Rows of a table that is shown; a run may have thousands of losses."""

@@ -78,7 +78,15 @@ class Traffic:
         return found
 
     def event(
-        self, at_ns: int, kind: EventKind, where: str, what: str, why: str = "", *, packet: int | None, flow: str
+        self,
+        at_ns: int,
+        kind: EventKind,
+        where: str,
+        what: str,
+        why: str = "",
+        *,
+        packet: int | None = None,
+        flow: str = "",
     ) -> Event:
         """Return an event of this recording at an instant of the lab's clock."""
         return Event((at_ns - self.begin_ns) / 1e9, kind, where, what, why, packet, flow)
