@@ -12,9 +12,13 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from linklab.errors import LinklabError
-from linklab.files import home, temporary_folder
-from linklab.signals import leave_on_ctrl_c
+try:
+    from linklab.errors import LinklabError
+    from linklab.files import home, temporary_folder
+    from linklab.signals import leave_on_ctrl_c
+except KeyboardInterrupt:  # JupyterHub has changed its mind
+    os.write(2, b"linklab: interrupted\n")
+    os._exit(130)
 
 LABS_VARIABLE: Final = "LINKLAB_RELEASED_LABS"
 _FOLDER_VARIABLE: Final = "JUPYTERHUB_ROOT_DIR"
