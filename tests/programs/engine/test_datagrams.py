@@ -96,6 +96,12 @@ def test_answers_are_late_from_a_datagram_of_the_sender_on() -> None:
     assert [fate for *_, fate in record["down"]] == ["passed"] * 3 + ["late"] * 3
 
 
+def test_a_late_answer_that_is_lost_stays_lost() -> None:
+    _, back, record = _passed(Impairments(late_from=4, late_s=0.2, lost={"down": [5]}))
+    assert back == [b"1", b"2", b"3", b"4", b"6"]
+    assert [fate for *_, fate in record["down"]] == ["passed"] * 3 + ["late", "lost", "late"]
+
+
 def test_fates_come_from_the_seed_and_the_number() -> None:
     impairments = Impairments(loss=0.1, twice=0.2, late=0.3, seed=7)
     fates = [impairments.fate("up", number) for number in range(1, 3001)]

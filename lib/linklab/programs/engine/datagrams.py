@@ -27,7 +27,8 @@ class Impairments:
     The share ``loss`` is lost in each direction. Of those that pass, the share ``twice`` passes again 1 ms later, and
     the share ``late`` only after ``late_s``, so that others overtake it. ``lost`` are the numbers of datagrams, from 1,
     that are lost in each direction whatever is drawn. From datagram ``silent_from`` of the sender on everything is lost
-    for ``silent_s`` in the directions of ``silent``. From datagram ``late_from`` of the sender on each answer is late.
+    for ``silent_s`` in the directions of ``silent``. From datagram ``late_from`` of the sender on each answer is
+    late that would pass once and in time.
     """
 
     loss: float = 0.0
@@ -108,8 +109,9 @@ class DatagramRelay:
             self.flooded[direction] += 1
             return
         number = len(notes) + 1
-        is_late = direction == "down" and 0 < self._impairments.late_from <= len(self.notes["up"])
-        fate = "late" if is_late else self._impairments.fate(direction, number)
+        fate = self._impairments.fate(direction, number)
+        if fate == "passed" and direction == "down" and 0 < self._impairments.late_from <= len(self.notes["up"]):
+            fate = "late"
         fate = "silent" if self._is_silent(direction, number, now_s) else fate
         digest = hashlib.blake2b(data, digest_size=6).hexdigest()
         notes.append([now_s, len(data), digest, fate])
