@@ -16,6 +16,7 @@ from linklab.labs.lab03 import rules as lab03
 from linklab.labs.lab03 import unknown
 from linklab.labs.lab03.unknown import random_chain
 from linklab.measure import Origin, Prober, UdpFlow, UdpResult
+from linklab.measure.results import QueueCounters
 from linklab.network import COURSE, NetworkState, bottleneck, expected_state, path, payload_rate_mbps
 from linklab.runtime.backends import Kind
 from tests.grade.failures import failed, said
@@ -131,6 +132,15 @@ def test_what_was_read_back_counts_and_not_the_plan() -> None:
     right = 100 * (1 - payload_rate_mbps(15) / 33)
     assert overloaded(measured("h1-h4", 33, right, network=slower)).passed
     assert not overloaded(measured("h1-h4", 33, 11.4, network=slower)).passed
+
+
+def test_a_few_packets_on_the_right_path_are_told_what_they_are() -> None:
+    """At 0.05 Mbit/s 13 packets were sent, and each interface counted as many."""
+    few = measured("h1-h4", 0.05, 0)
+    hops = path(COURSE, "h1", "h4").hops
+    queues = tuple(QueueCounters(hop.out.node, hop.out.interface, few.sent_packets, 0, 0, 0, 0) for hop in hops)
+    few = replace(few, origin=replace(few.origin, queues=queues))
+    assert "uses only 0 %" in said(lab03.check_chosen({"h1-h4": few}))
 
 
 # --- The search

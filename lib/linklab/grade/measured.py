@@ -49,6 +49,7 @@ from linklab.measure import (
     TcpResult,
     ToolResult,
     UdpFlow,
+    UdpResult,
 )
 from linklab.measure.tool import ResultT
 from linklab.network import Network, NetworkState
@@ -144,10 +145,16 @@ def require_on_course(what: str, value: object, wanted: Wanted[ResultT]) -> Resu
 
 
 def _refuse_another_path(what: str, result: ToolResult, ends: tuple[str, str]) -> None:
-    """Refuse a result whose packets did not leave by the interfaces of the path, as these counted meanwhile."""
+    """Refuse a result whose packets did not leave by the interfaces of the path, as these counted meanwhile.
+
+    Each interface must have sent 25 frames, or as many as the result says that arrived, if those are fewer.
+    """
+    fewest = FEWEST_PINGS
+    if isinstance(result, PingResult | UdpResult):
+        fewest = min(fewest, result.sent_packets - result.lost_packets)
     for hop in path_between(*ends, result.origin.network).forward.hops:
         counted = result.origin.queue(hop.out.node, hop.out.interface)
-        if counted is not None and counted.sent_packets < FEWEST_PINGS:
+        if counted is not None and counted.sent_packets < fewest:
             reason = f"meanwhile {hop.out.interface}, which is on this path, sent {counted.sent_packets} frames"
             hint = "measure each path by itself, and keep what measure.run returned under this path's name"
             raise Refuse(what, f"these are no packets of {'-'.join(ends)}: {reason}", hint)
