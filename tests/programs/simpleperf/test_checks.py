@@ -4,13 +4,14 @@ hold for every verdict.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
 from linklab.errors import LinklabError
 from linklab.programs.simpleperf.checks import ITEMS
-from linklab.programs.simpleperf.evidence import PlayedScene, ProgramRun
+from linklab.programs.simpleperf.evidence import ConnectionRecord, PlayedScene, ProgramRun
 from linklab.runtime.backends import Kind
 
 from . import generated, played
@@ -112,16 +113,12 @@ def test_a_floor_under_the_time_is_no_pass(side: str) -> None:
     }
 
 
-@pytest.mark.parametrize("where", ["before its data", "before BYE"])
-def test_sleep_inside_the_clock_is_no_pass(where: str) -> None:
+def test_sleep_inside_the_clock_is_no_pass() -> None:
     def sleeping(scene: str, record: dict[str, Any]) -> dict[str, Any]:
         if not scene.startswith("-n 5000B"):
             return record
         (one,) = record["relay"]
-        first = {"before its data": 0, "before BYE": len(one["up"]["arrivals"]) - 1}[where]
-        arrivals = [(at_s + 0.5 * (number >= first), size) for number, (at_s, size) in enumerate(one["up"]["arrivals"])]
-        if where == "before BYE":
-            arrivals = [(one["up"]["arrivals"][-1][0], 5000), (arrivals[-1][0], one["up"]["bytes"])]
+        arrivals = [(at_s + 0.5, size) for at_s, size in one["up"]["arrivals"]]
         up = {**one["up"], "arrivals": arrivals, "last_s": arrivals[-1][0]}
         up["forwarded_s"] = one["up"]["forwarded_s"] + 0.5
         down = {**one["down"], "arrivals": [(at_s + 0.5, size) for at_s, size in one["down"]["arrivals"]]}
@@ -131,7 +128,52 @@ def test_sleep_inside_the_clock_is_no_pass(where: str) -> None:
 
     found = played.judged("as-the-sheet", ("amount",), sleeping)
     assert played.failed(found) == {"num-rate": "it sleeps while its clock runs"}
-    assert where in found["num-rate"].reason
+    assert "before its data" in found["num-rate"].reason
+
+
+def test_a_nap_before_bye_costs_one_check_and_nothing_waits_for_it() -> None:
+    """Of each transfer of a second and more the data came sooner, and BYE when it did: 0.3 s after the data."""
+
+    def napping(_: str, record: dict[str, Any]) -> dict[str, Any]:
+        return {**record, "relay": [_nap(one) for one in record["relay"] or []]}
+
+    def _nap(one: dict[str, Any]) -> dict[str, Any]:
+        seen = ConnectionRecord(one)
+        lasts_s = seen.sent_s - seen.began_s
+        if lasts_s < 1.0:
+            return one
+        sooner = (lasts_s - 0.3) / lasts_s
+        data = [(seen.began_s + (at_s - seen.began_s) * sooner, size) for at_s, size in one["up"]["arrivals"][:-1]]
+        data += [(seen.sent_s - 0.3, seen.carried), (seen.sent_s, one["up"]["bytes"])]
+        return {**one, "up": {**one["up"], "arrivals": data}}
+
+    found = played.judged("as-the-sheet", (), napping)
+    assert played.failed(found) == {"num-rate": "it sleeps before BYE"}
+    assert [key for key, check in found.items() if check.outcome == "inconclusive"] == []
+
+
+def test_rows_named_by_the_address_alone_are_missing_rows_and_no_clients_mixed_up() -> None:
+    def without_port(_: str, record: dict[str, Any]) -> dict[str, Any]:
+        server = record["server"]
+        out = [(at_s, re.sub(r"^([\d.]+):\d+ ", r"\1 ", text, flags=re.MULTILINE)) for at_s, text in server["out"]]
+        return {**record, "server": {**server, "out": out}}
+
+    found = played.judged("as-the-sheet", ("parallel",), without_port)
+    missing = "a row is missing for some connections"
+    assert played.failed(found) == {"concurrent-rows": missing, "parallel-server": missing}
+
+
+def test_rows_of_intervals_that_are_too_few_are_not_called_none() -> None:
+    def first_ones_left_out(scene: str, record: dict[str, Any]) -> dict[str, Any]:
+        if scene != "parallel, -i 1":
+            return record
+        (client,) = record["acts"]
+        out = [(at_s, re.sub(r".* (0\.0 - 1|1\.1 - 2)\.\d .*\n", "", text)) for at_s, text in client["program"]["out"]]
+        return {**record, "acts": [{**client, "program": {**client["program"], "out": out}}]}
+
+    found = played.judged("as-the-sheet", ("parallel",), first_ones_left_out)
+    assert played.failed(found) == {"parallel-intervals": "-i prints too few rows for each connection"}
+    assert "1 and 1" in found["parallel-intervals"].reason
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,13 @@ DIALECTS: Final[dict[str, tuple[Edit, ...]]] = {
         ("sys.exit(2)", "sys.exit(1)"),
         ('say(title("ID", "Interval", "Received", "Rate")', 'say("", title("ID", "Interval", "Received", "Rate")'),
     ),
+    "gives-up-after-1-s": (
+        (
+            "            sock.connect((args.serverip, args.port))\n",
+            "            sock.settimeout(1)\n            sock.connect((args.serverip, args.port))\n"
+            "            sock.settimeout(None)\n",
+        ),
+    ),
     "small-reads": (
         ("data = conn.recv(65536)", "data = conn.recv(1000)"),
         ("import time\n", "import time\n\ntime.time = time.monotonic\n"),

@@ -172,7 +172,7 @@ MISTAKES: Final[dict[str, Wrong]] = {
     ),
     "nap-before-bye": Wrong(
         "clock intervals",
-        {"time": "it sleeps while its clock runs"},
+        {"link": "it sleeps before BYE"},
         ('        sock.sendall(b"BYE")\n', '        time.sleep(2)\n        sock.sendall(b"BYE")\n'),
     ),
     "reads-counted": Wrong(

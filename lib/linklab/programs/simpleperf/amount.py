@@ -20,7 +20,7 @@ from linklab.programs.simpleperf.quantities import (
     read_rate_of,
     total,
 )
-from linklab.programs.simpleperf.session import TIMED_MB, SimpleperfScenes
+from linklab.programs.simpleperf.session import SHORT_BYTES, TIMED_MB, SimpleperfScenes
 from linklab.programs.simpleperf.trouble import error_of, trouble
 from linklab.programs.simpleperf.verdicts import no_row, not_played, of_trouble, refused, wrong_amount
 
@@ -51,9 +51,13 @@ def _sent_nothing(session: SimpleperfScenes, scene: PlayedScene, context: str, e
 def _amounts(session: SimpleperfScenes) -> dict[int, PlayedScene]:
     """Return the transfers of -n by the bytes that were asked for: in KB, in B, and in MB.
 
-    That in MB is the one beside -t, unless -t ended it, which is a check of its own.
+    That in B is the one in which to connect takes 2 s, unless the client gave up before: it may. That in MB is the one
+    beside -t, unless -t ended it, which is a check of its own.
     """
-    played = {1_500_000: session.amount(1500, "KB"), 5_000: session.short()}
+    short = session.slow_to_connect()
+    if not short.connections:
+        short = session.amount(SHORT_BYTES, "B")
+    played = {1_500_000: session.amount(1500, "KB"), SHORT_BYTES: short}
     timed = session.amount_and_time()
     if timed.carrying and timed.main.carried >= 0.99 * _TIMED_BYTES:
         return {**played, _TIMED_BYTES: timed}
@@ -153,8 +157,9 @@ def num_rows(session: SimpleperfScenes) -> Observed:
 def num_rate(session: SimpleperfScenes) -> Observed:
     """with -n each rate is the amount divided by the time that it took
 
-    1500KB at 8 Mbit/s, within 1.2 %. Then 5000B, which take next to no time, where to connect takes 2 s: a program
-    whose rate says 0.25 s more sleeps, counts the connecting, or divides by too much.
+    1500KB at 8 Mbit/s, within 1.2 %, and BYE right behind the data. Then 5000B, which take next to no time, where to
+    connect takes 2 s: a program whose rate says 0.25 s more sleeps, counts the connecting, or divides by too much. A
+    client that gives up before 2 s is not judged by that.
     """
     scene = session.amount(1500, "KB")
     if not scene.has_carried:
@@ -184,6 +189,9 @@ def num_rate(session: SimpleperfScenes) -> Observed:
         else:
             mistake = mistakes.CLOCK if side == "client" else mistakes.SERVER_CLOCK
         return fails(mistake, reason, expected, (row.line,))
+    if one.idle_s > IDLE_S:
+        reason = f"with -n the client sent nothing for {one.idle_s:.2f} s between its last data and BYE"
+        return fails(mistakes.SLEEPS_BEFORE_BYE, reason, expected)
     return _short_time(session) or passes(
         expected, ", ".join(f"{side} {rate_shown(row.rate)}" for side, row in rows.items())
     )
@@ -193,12 +201,12 @@ def _short_time(session: SimpleperfScenes) -> Observed | None:
     """Judge the rates of 5000 B, which take no time at all here. A program that sleeps, or never divides by less than a
     second, prints a rate as if they had taken long.
     """
-    scene = session.short()
+    scene = session.slow_to_connect()
     if not scene.has_carried or not scene.has_rows:
         return None
     one = scene.main
-    idle = {"before its data": one.began_s - one.came_s, "before BYE": one.idle_s}
-    busy_s = one.end_s - one.came_s - sum(gap_s for gap_s in idle.values() if gap_s > IDLE_S)
+    idle_s = one.began_s - one.came_s
+    busy_s = one.end_s - one.came_s - (idle_s if idle_s > IDLE_S else 0.0)
     for side, program in scene.sides:
         row = total(program.rows)
         rate = rate_mbps(row.rate) + rate_step_mbps(row.rate)
@@ -207,10 +215,9 @@ def _short_time(session: SimpleperfScenes) -> Observed | None:
         said_s = one.carried * 8e-6 / rate
         reason = f"the {side} says {rate_shown(row.rate)} of {one.carried} B, as if they had taken {said_s:.2f} s"
         expected = f"the rate over {busy_s:.2f} s"
-        for where, gap_s in idle.items():
-            if gap_s > IDLE_S:
-                seen = f"{reason}; the client sent nothing for {gap_s:.2f} s {where}"
-                return fails(mistakes.SLEEPS, seen, expected, (row.line,))
+        if idle_s > IDLE_S:
+            seen = f"{reason}; the client sent nothing for {idle_s:.2f} s before its data"
+            return fails(mistakes.SLEEPS, seen, expected, (row.line,))
         with_connecting = one.carried * 8e-6 / (one.end_s - scene.client.record["started_s"])
         if side == "client" and abs(rate_mbps(row.rate) - with_connecting) <= rate_step_mbps(row.rate):
             connecting = Mistake(

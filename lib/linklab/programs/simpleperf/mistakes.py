@@ -94,6 +94,9 @@ SPINS: Final = Mistake(
 SLEEPS: Final = Mistake(
     "it sleeps while its clock runs", "take out sleep(): between the first byte and the end send at once"
 )
+SLEEPS_BEFORE_BYE: Final = Mistake(
+    "it sleeps before BYE", "take out sleep(): send BYE right after the last data, for the clock runs until the end"
+)
 TIME_IGNORED: Final = Mistake("-t is ignored", "send until args.time seconds have passed since the start")
 
 # --- Amounts, rates and times

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from typing import Final
 
@@ -83,11 +82,14 @@ def own_clocks(session: SimpleperfScenes) -> Observed:
     scene = session.two_clients()
     true = sorted(scene.carrying, key=lambda one: one.carried)
     expected = " and ".join(f"{one.delivered_s - one.came_s:.1f} s" for one in true)
+    counted = _rows(scene.server, len(true), "with two clients ")
+    if counted.reason:
+        return counted
     rows = sorted(_totals(scene.server), key=amount_bytes)
     found = " and ".join(f"{row.duration_s:g} s" for row in rows)
-    for row, one in itertools.zip_longest(rows, true):
-        if row is None or one is None or abs(row.duration_s - one.delivered_s + one.came_s) > _OWN_S + row.time_step_s:
-            return fails(mistakes.CLIENTS_MIXED, f"the server's rows last {found or 'none'}", expected)
+    for row, one in zip(rows, true, strict=True):
+        if abs(row.duration_s - one.delivered_s + one.came_s) > _OWN_S + row.time_step_s:
+            return fails(mistakes.CLIENTS_MIXED, f"the server's rows last {found}", expected)
     return passes(expected, found)
 
 
@@ -173,29 +175,30 @@ def client_rows(session: SimpleperfScenes) -> Observed:
     if not scene.client.ended:
         found = trouble(scene)
         return of_trouble(found, _WITH) if found else fails(mistakes.NO_END, f"{_WITH}the client had to be stopped")
-    return _rows(scene.client)
+    return _rows(scene.client, CONNECTIONS, _WITH)
 
 
 @check("parallel-server", needs=["parallel-together", "server-row"])
 def server_rows(session: SimpleperfScenes) -> Observed:
     """the server prints a row for each connection"""
-    return _rows(session.parallel().server)
+    return _rows(session.parallel().server, CONNECTIONS, _WITH)
 
 
-def _rows(program: ProgramRun) -> Observed:
+def _rows(program: ProgramRun, connections: int, context: str) -> Observed:
+    """Count the connections of which a program prints rows."""
     rows = _totals(program)
-    expected, found = f"rows of {CONNECTIONS} connections", f"rows of {len(rows)} connections"
-    if len(rows) == CONNECTIONS:
+    expected, found = f"rows of {connections} connections", f"rows of {len(rows)} connections"
+    if len(rows) == connections:
         return passes(expected, found)
     if crashed := error_of(crash(program)):
-        return of_trouble(crashed, _WITH, expected)
+        return of_trouble(crashed, context, expected)
     if program.reading.complaint:
-        return no_row(program, expected, _WITH)
+        return no_row(program, expected, context)
     missing = Mistake(
         "a row is missing for some connections",
         "print a row for each connection, and name it by the client's own address and port, as the starter does",
     )
-    return fails(missing, f"{_WITH}the {program.side} prints {found}", expected)
+    return fails(missing, f"{context}the {program.side} prints {found}", expected)
 
 
 @check("parallel-intervals", needs=["concurrent", "parallel-client", "interval-rows"])
@@ -212,12 +215,18 @@ def intervals_of_each(session: SimpleperfScenes) -> Observed:
     expected, found = "two rows of intervals at least of each connection", " and ".join(map(str, counts)) or "none"
     if len(counts) == len(scene.carrying) and min(counts) > 1:
         return passes(expected, found)
-    one_alone = Mistake(
-        "-i prints no rows for some connections", "whenever an interval is over, print a row for each connection"
+    if len(counts) != len(scene.carrying):
+        one_alone = Mistake(
+            "-i prints no rows for some connections", "whenever an interval is over, print a row for each connection"
+        )
+        reason = f"{context}rows of intervals for {len(counts)} of {len(scene.carrying)} connections"
+        return fails(one_alone, reason, expected)
+    too_few = Mistake(
+        "-i prints too few rows for each connection",
+        "wait once for each interval, not once for each connection, and then print a row for each connection",
     )
-    return fails(
-        one_alone, f"{context}rows of intervals for {len(counts)} of {len(scene.carrying)} connections", expected
-    )
+    seen = f"{context}rows of less than {_INTERVAL_S} s of each connection: {found}"
+    return fails(too_few, seen, expected, (scene.client.rows[0].line,))
 
 
 @check("parallel-bytes", points=2, needs=["parallel-client", "parallel-server", "bytes"])

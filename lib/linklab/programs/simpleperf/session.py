@@ -123,14 +123,16 @@ class SimpleperfScenes:
         words = ["-t", str(seconds), "-i", str(every_s)]
         return self._pair(f"-t {seconds} -i {every_s}", [(0.0, words)], unit="KB", relay=self._paced(**relay))
 
-    def amount(self, number: int, unit: str, *more: str, **relay: object) -> PlayedScene:
+    def amount(self, number: int, unit: str, *more: str) -> PlayedScene:
         """Play a transfer of -n, and perhaps ``more``; it prints in the same unit."""
         words = ["-n", f"{number}{unit}", *more]
-        return self._pair(" ".join(words), [(0.0, words)], unit=unit, relay=self._paced(**relay), limit_s=30.0)
+        return self._pair(" ".join(words), [(0.0, words)], unit=unit, relay=self._paced(), limit_s=30.0)
 
-    def short(self) -> PlayedScene:
+    def slow_to_connect(self) -> PlayedScene:
         """Play a transfer of `SHORT_BYTES`, which takes no time at all, where to connect takes seconds."""
-        return self.amount(SHORT_BYTES, "B", deaf_s=_DEAF_S)
+        words = ["-n", f"{SHORT_BYTES}B"]
+        relay = self._paced(deaf_s=_DEAF_S)
+        return self._pair(f"{' '.join(words)}, slow to connect", [(0.0, words)], unit="B", relay=relay, limit_s=30.0)
 
     def amount_and_time(self) -> PlayedScene:
         """Play a transfer of `TIMED_MB`, with -t 1 beside -n."""
