@@ -201,9 +201,9 @@ ceiling_mbps
 # in 60 s": TCP fills the buffer until the last second. (2) "TCP gets faster": the link has one rate.
 
 # %% [markdown] id="clock-told"
-# **Your turn:** write the other `TODO 2`, in the client. The server's clock (`meter.stop` in `receive`) stops with the
-# last byte that the server reads. Run the last code cell above again: now the client reports a little less than the
-# server.
+# **Your turn:** write the other `TODO 2`, in the client. The client's clock starts when all its connections are open:
+# the time to connect does not count. The server's clock (`meter.stop` in `receive`) stops with the last byte that the
+# server reads. Run the last code cell above again: now the client reports a little less than the server.
 
 # %% check="clock" points=4
 simpleperf.check_step("simpleperf.py", "clock").require()

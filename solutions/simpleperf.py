@@ -8,7 +8,8 @@ On each connection the client sends chunks of 1000 bytes, then BYE. The server a
 server's clock stops when it has read BYE, the client's when the acknowledgement arrives: until then the last bytes may
 still wait in the kernel, and a clock that stops earlier reports more than the link carries.
 
-Sizes are decimal (1 KB = 1000 bytes). Rates are in Mbit/s, printed as Mbps.
+The client's clock starts when all its connections are open. Sizes are decimal (1 KB = 1000 bytes). Rates are in
+Mbit/s, printed as Mbps.
 
 Exit status: 0 when every connection was acknowledged, and for a server that Ctrl-C ended; 1 when the network said no;
 2 for wrong arguments; 130 for a client that Ctrl-C ended.
