@@ -113,6 +113,20 @@ def test_a_floor_under_the_time_is_no_pass(side: str) -> None:
     }
 
 
+def test_a_clock_that_runs_a_little_longer_is_not_called_binary_units() -> None:
+    def late(scene: str, record: dict[str, Any]) -> dict[str, Any]:
+        if scene != "clock, -f KB":
+            return record
+        (row,), one = PlayedScene(record).server.rows, PlayedScene(record).main
+        took_s = 1.04 * (one.delivered_s - one.came_s)
+        record = _text(record, "server", f"0.0 - {row.end_s:.1f}", f"0.0 - {took_s:.1f}")
+        return _text(record, "server", _rate_of(record, "server"), f"{one.carried * 8e-6 / took_s:.2f}")
+
+    assert played.failed(played.judged("as-the-sheet", ("clock",), late)) == {
+        "server-rate": "the server's clock is wrong"
+    }
+
+
 def test_sleep_inside_the_clock_is_no_pass() -> None:
     def sleeping(scene: str, record: dict[str, Any]) -> dict[str, Any]:
         if not scene.startswith("-n 5000B"):

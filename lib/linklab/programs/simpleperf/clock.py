@@ -21,7 +21,6 @@ from linklab.programs.simpleperf.quantities import (
     amount_mistake,
     amount_shown,
     is_whole,
-    lasts,
     rate_shown,
     read_rate,
     read_rate_of,
@@ -90,8 +89,8 @@ def _client_clock(scene: PlayedScene) -> _ClientClock:
 
 def _by_its_own_times(row: Row, true_bytes: float, whole: Span) -> RateReading | None:
     """Return how the rate follows from the interval that the row itself gives, for a clock that is wrong otherwise."""
-    half = row.time_step_s
-    if row.duration_s <= 0 or lasts(row, whole):
+    half = row.time_step_s / 2
+    if row.duration_s <= 0 or whole[0] - half <= row.duration_s <= whole[1] + half:
         return None
     return read_rate(row.rate, true_bytes, {"own": (max(0.001, row.duration_s - half), row.duration_s + half)})
 
