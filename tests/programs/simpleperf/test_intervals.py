@@ -57,6 +57,10 @@ def test_a_row_of_no_time_and_no_bytes_is_a_hint() -> None:
         ([row(0, 2, 2000), row(2, 4, 1000), row(4, 6.1, 2000), TOTAL], "rows do not sum to the total"),
         ([*PARTS, PARTS[2], TOTAL], "a row too many among the intervals"),
         ([*PARTS, row(0, 6.1, 5000)], "bytes counted are not the bytes sent"),
+        (
+            [row(0, 2, 9000), row(2, 4, 8000), row(4, 6, 4000), row(6, 6.1, 1000), row(0, 6.1, 22000)],
+            "bytes counted are not the bytes sent",
+        ),
         ([PARTS[0], row(2, 4, 2000, 16.0), PARTS[2], TOTAL], "the rate of a row is not its own"),
     ],
 )

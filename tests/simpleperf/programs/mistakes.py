@@ -316,7 +316,7 @@ MISTAKES: Final[dict[str, Wrong]] = {
     # a start message with -n alone
     "start-message-of-num": Wrong(
         "amount",
-        {"num-exact": "-n rounded", "num-rows": "bytes counted are not the bytes sent"},
+        {"num-exact": "another amount than that of -n", "num-rows": "bytes counted are not the bytes sent"},
         (
             "    try:\n        while True:\n            now",
             '    try:\n        if args.num:\n            sock.sendall(b"NUM %d\\n" % args.num)\n'

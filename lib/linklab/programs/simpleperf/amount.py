@@ -106,7 +106,12 @@ def _why_amount(sent: dict[int, int]) -> Mistake:
             "-n in B loses its last digit",
             "KB and MB have two letters, B has one: cut off the unit, and not a digit with it",
         )
-    return Mistake("-n rounded", "send exactly as many bytes as -n says: 1500KB are 1500000")
+    if all(size % 1000 == 0 for size in sent.values()):
+        return Mistake("-n rounded", "send exactly as many bytes as -n says: 1500KB are 1500000")
+    return Mistake(
+        "another amount than that of -n",
+        "send exactly as many bytes as -n says: 1500KB are 1500000; use sendall, for send may take only a part",
+    )
 
 
 @check("num-time", needs=["num-exact"])

@@ -171,7 +171,9 @@ def _fault(done: _IntervalRows) -> Mistake | None:
             return _FIRST_TWICE
         if len(set(spans)) < len(spans):
             return _INTERVAL_EXTRA
-    if done.summed > 1.15 * done.true_bytes and len(parts) > done.count:
+    # where the total is as large, each row counts too much, and none is there twice
+    whole = max(done.true_bytes, amount_bytes(done.total) if done.total else 0)
+    if done.summed > 1.15 * whole and len(parts) > done.count:
         return _FIRST_TWICE if amounts[0] > 1.5 * amounts[-1] else _INTERVAL_EXTRA
     if parts[-1].end_s <= min(done.count * done.every_s, done.ends_s) - _END_S:
         # where times are none, amounts tell whether the last rows are missing or their times are wrong
