@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import linklab.labs.lab00
 import linklab.labs.lab06  # noqa: F401 - explanations are found beside it
 from linklab.course import using
 from linklab.grade import written as written_answers
@@ -94,7 +95,7 @@ def test_a_question_that_is_open_is_shown_in_place_of_its_explanation(
         assert (asked in shown, explained in shown) == (has_question, has_explanation)
 
 
-def test_an_answer_that_opened_its_explanation_is_the_one_that_counts(
+def test_an_explanation_keeps_and_shows_the_answer_that_opened_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(written_answers, "somebody_watches", lambda: True)
@@ -108,7 +109,22 @@ def test_an_answer_that_opened_its_explanation_is_the_one_that_counts(
         (tmp_path / "06-multiplexing.ipynb").write_text(json.dumps({"cells": cells}), "utf-8")
         explain("linklab.labs.lab06", "queue")
     assert [bundle[PAGE_MIME]["opened_by"] for bundle in shown] == [{"reflect-queue": "idk"}] * 2
-    assert "changed" in shown[1]["text/markdown"]
+    assert ["> idk" in bundle["text/markdown"] for bundle in shown] == [True, True]
+
+
+def test_answers_of_two_labs_in_one_kernel_are_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(written_answers, "somebody_watches", lambda: True)
+    monkeypatch.setattr(written_answers, "_opened", {})
+    shown: list[dict[str, Any]] = []
+    monkeypatch.setattr("IPython.display.display", lambda bundle, raw: shown.append(bundle))
+    monkeypatch.chdir(tmp_path)
+    for lab, answer in (("00", "nobody waits"), ("06", "h1 waits")):
+        cells = [text("question", "**Question.** Who?"), free_text("reflect-queue", answer)]
+        (tmp_path / f"{lab}-it.ipynb").write_text(json.dumps({"cells": cells}), "utf-8")
+        explain(f"linklab.labs.lab{lab}", "queue")
+    assert [bundle[PAGE_MIME]["opened_by"]["reflect-queue"] for bundle in shown] == ["nobody waits", "h1 waits"]
 
 
 def test_an_explanation_ends_with_what_counts_in_each_answer_above_it() -> None:

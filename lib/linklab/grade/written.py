@@ -4,8 +4,8 @@ A lab's notebook asks a question, leaves a cell for the answer in words, and goe
 
     lab05.explain("reasons")     # shows the explanation once `reflect="reasons"` holds an answer
 
-The explanation stands in ``NN-choices.toml`` (`linklab.grade.choices`). People grade the answer that opened it: the
-cell's output keeps what stood there, and `linklab grade` takes that.
+The explanation stands in ``NN-choices.toml`` (`linklab.grade.choices`). The cell's output keeps the answer that opened
+it. If the notebook has another one later, `linklab grade` gives both texts to whoever grades.
 """
 
 from __future__ import annotations
@@ -31,21 +31,28 @@ _COPIED: Final = (
     "Your answer has only words of the question so far. Write your own below it, save the notebook (Ctrl+S), and run "
     "this cell again."
 )
-_CHANGED: Final = "You have changed the answer since then. The one that opened this explanation counts:\n\n> {}\n\n"
+_COUNTS: Final = (
+    "This answer counts, as the notebook was saved when you ran this cell:\n\n> {}\n\nIf it is only a part of yours, "
+    "save the whole (Ctrl+S) before you read on: your instructor gets both texts.\n\n"
+)
+_CHANGED: Final = (
+    "You have changed the answer since then. Your instructor gets both texts, and first the one that opened this "
+    "explanation:\n\n> {}\n\n"
+)
 _QUESTION: Final = "**Question.**"
 
 _asked_for: Final[set[tuple[str, str]]] = set()
 """The answers, by lab and name, that this kernel has asked for once: the next time the file may not be saved."""
-_opened: Final[dict[str, str]] = {}
-"""The answers that have opened an explanation in this kernel, by their cells' ids."""
+_opened: Final[dict[tuple[str, str], str]] = {}
+"""The answers that have opened an explanation in this kernel, by lab and name."""
 
 
 def explain(lab: str, name: str) -> None:
     """Show the explanation behind the written answer ``name``, or say that the answer comes first.
 
     The answer is read from the saved notebook. Where there is no such file, or no such cell in it, nothing can be asked
-    for, and the explanation is shown. An answer that is changed afterwards counts as it was. Raises LinklabError where
-    the lab has no explanation of that name.
+    for, and the explanation is shown. In a page it says which text has opened it: Jupyter saves every two minutes, so
+    that may be half a sentence. Raises LinklabError where the lab has no explanation of that name.
     """
     told = explanation(Path(sys.modules[lab].__path__[0]), name)
     cells = read(notebook_of(lab))
@@ -54,13 +61,14 @@ def explain(lab: str, name: str) -> None:
     if answer is None:
         show = _HEADED.format(told)
     elif answer.is_written:
-        kept = {cell_id: text for cell in cells for cell_id, text in cell.opened_by.items()} | _opened
-        counts = kept.get(answer.cell_id, answer.source)
-        changed = "" if counts == answer.source else _CHANGED.format(counts.replace("\n", "\n> "))
-        show = changed + _HEADED.format(told)
+        kept = {cell_id: text for cell in cells for cell_id, text in cell.opened_by.items()}
+        counts = _opened.get((lab, name), kept.get(answer.cell_id, answer.source))
+        show = _HEADED.format(told)
         if somebody_watches():
-            _opened[answer.cell_id] = counts
+            _opened[lab, name] = counts
             page["opened_by"] = {answer.cell_id: counts}
+            said = _COUNTS if counts == answer.source else _CHANGED
+            show = said.format(counts.replace("\n", "\n> ")) + show
     elif is_answer(answer.source):
         show = _COPIED
     elif (lab, name) in _asked_for:

@@ -21,6 +21,7 @@ from linklab.grading.submitted_notebook import SubmittedCell
 
 MOST_ADDED: Final = 300
 _LONGEST_CELL: Final = 200_000
+_CHANGED: Final = "{}\n\n**Changed after this had opened the explanation. The later text:**\n\n{}"
 
 
 @dataclass(frozen=True)
@@ -66,8 +67,8 @@ def assemble(lab: KitLab, cells: Iterable[SubmittedCell]) -> Assembled:
         if note:
             notes.append(note)
         if part.role == "free text" and (first := opened.get(part.cell_id, text)).strip() != text.strip():
-            text = first[:_LONGEST_CELL]
-            notes.append(f"{part.cell_id} was changed after it had opened its explanation: what opened it counts")
+            text = _CHANGED.format(first.strip()[:_LONGEST_CELL], text.strip())
+            notes.append(f"{part.cell_id} was changed after it had opened its explanation: it has both texts")
         if part.role == "answer":
             answers[part.cell_id] = text or part.starter
         elif part.role == "free text":
