@@ -246,6 +246,14 @@ def test_right_rules_pass_and_wrong_ones_are_named(lab: linklab.Lab) -> None:
 
 @pytest.mark.lab
 @pytest.mark.large
+def test_the_service_s_own_address_is_left_as_it_was(lab: linklab.Lab) -> None:
+    played(lab, [*KNOWN, *FLOODED])
+    assert lab14.check_proactive(lab).passed
+    assert "00:00:00:00:00:aa" in lab["h1"].cmd(f"ip neigh show {H['service']}")
+
+
+@pytest.mark.lab
+@pytest.mark.large
 def test_what_an_arp_cache_holds_helps_no_rules(lab: linklab.Lab) -> None:
     anew(lab, *KNOWN, *FLOODED)
     assert " 0% packet loss" in lab["h1"].cmd(f"ping -c 1 -W 1 {H['h2']}")
