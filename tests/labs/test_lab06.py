@@ -42,6 +42,7 @@ def printed(*mbps: float, seconds: float = 25.08) -> dict[str, str]:
 @pytest.mark.parametrize("shares", [(9.67, 18.8), (14.3, 14.3), (28.6, 0.0), (18.8, 9.92)])
 def test_two_flows_by_hand_may_share_in_any_way_but_fill_the_link(shares: tuple[float, float]) -> None:
     assert lab06.check_by_hand(printed(*shares)).passed
+    assert lab06.check_by_hand({**printed(*shares), "both": list(shares)}).passed
 
 
 PING = "64 bytes from 10.0.5.2: icmp_seq=1 ttl=61 time={} ms\n\n1 packets transmitted, 1 received\n"
@@ -83,6 +84,7 @@ WRONG: Table = {
     lab06.check_by_hand: [
         (printed(28.3, 28.3), "one after the other"),
         (dict.fromkeys(("h1-h4", "h2-h5"), ROW.format(25.08, 14.3)), "both texts are the same one"),
+        (dict.fromkeys(("h1-h4", "h2-h5"), ROW.format(25.08, 14.3)) | {"note": ""}, "both texts are the same one"),
         (printed(28.3, 9.0), "more than this network can give"),
         (printed(9.0, 9.0), "too little"),
         (printed(14.0, 14.0, seconds=10.0), "ran for 10 s"),
