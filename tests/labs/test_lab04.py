@@ -103,9 +103,10 @@ WRONG: Table = {
         (rtts_of, pings("10.0.3.2"), "end of L1 has the address 10.0.1.2"),
         (rtts_of, pings(sent=3, received=3), "3 pings, 3 answered"),
         (rtts_of, pings(received=24), "25 pings, 24 answered"),
-        (rtts_of, pings(lines=0), "25 answers, and has lines of 0"),
+        (rtts_of, pings(lines=0), "without -q"),
         (rtts_of, pings(lines=24), "25 answers, and has lines of 24"),
         (rtts_of, pings(rtt_ms=40.0), "an idle L1 takes 20 ms"),
+        (rtts_of, pings(rtt_ms=10.0), "below 10 ms"),
     ],
 }
 
