@@ -164,7 +164,8 @@ lab09.check_watch(dump_output, ping_output).require()
 #
 # **Rubric.** 1 point: a film can wait before it starts, and people in a call notice the delay. Typical wrong: (1) "a
 # call sends less data" - its packets wait behind those of others all the same; (2) "lost packets are sent again" - this
-# sender sends nothing again. Others may, if a receiver asks (RFC 4588), and in a call it would come too late.
+# sender sends nothing again. Others may, if a receiver asks (RFC 4588), and behind a queue as long as this one it would
+# come too late.
 
 # %% id="explain-queue"
 lab09.explain("queue")

@@ -381,8 +381,9 @@ lab13.calibration()
 # - A timeout must follow the round trip, double while no answer comes, and learn nothing from retransmitted packets.
 # - A window fills the pipe: W packets in each round trip, up to 1 + 2a.
 # - Recovery by timeouts alone falls far below theory. TCP learns of a loss earlier: by three duplicate acknowledgements
-#   (fast retransmit), by selective acknowledgements (SACK), by time (RACK: a packet is lost if a later one arrived and
-#   a part of the round trip has passed; Linux does this), and by a probe at the end of a transfer (both RFC 8985).
+#   (fast retransmit), by selective acknowledgements (SACK), by time (RACK: a packet is lost if one that was sent
+#   a part of a round trip later, in RFC 8985 a quarter, has arrived; Linux does this), and by a probe at the end of a
+#   transfer (both RFC 8985).
 #
 # `linklab check reliable.py --lab 13` in a terminal runs all checks again. It also takes programs in other languages,
 # if they are compiled or name their interpreter in the first line.

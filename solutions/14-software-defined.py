@@ -412,9 +412,9 @@ lab14.check_ring(ring).require()
 # change it by 0.1 ms.
 #
 # **Rubric.** 4 points: the wait explains the low value; it alone explains no value above the rate of the link; another
-# cause for those (burst of a limiter, that packets meet together); a mean over many packets hides the first ones.
-# 1 point each. Typical wrong: (1) "the controller makes packets faster"; (2) "Mininet is inaccurate" without a
-# mechanism.
+# cause for those (a limiter's burst, which several packets at once can use up); a mean over many packets hides the
+# first ones. 1 point each. Typical wrong: (1) "the controller makes packets faster"; (2) "Mininet is inaccurate"
+# without a mechanism.
 
 # %% id="explain-papers"
 ring.stop()
@@ -434,9 +434,9 @@ lab14.calibration()
 # 1. A path has five switches, and the controller is 10 ms away. How long do the questions of a first ping take?
 #    <details><summary>Answer</summary>Three frames ask at five switches: 15 * 20 ms = 300 ms.</details>
 # 2. A controller writes the rules of *all* switches on the path at the first question. What remains of that?
-#    <details><summary>Answer</summary>Seven questions, 140 ms, if rules arrive before the frame does. The ARP request
-#    is a broadcast, for which no rule can be written before: all five switches ask. The ARP reply asks at the last
-#    switch and the echo request at the first one.</details>
+#    <details><summary>Answer</summary>Seven questions, 140 ms, if rules arrive before the frame does and each question
+#    gives the rules of one direction. The ARP request is a broadcast, and this controller has no rule for those: all
+#    five switches ask. The ARP reply asks at the last switch and the echo request at the first one.</details>
 # 3. All packets of a TCP connection must go to the same server. How do your rules of section 6 see to that?
 #    <details><summary>Answer</summary>They choose by the client's address alone, so all that a client sends goes to one
 #    server. Another server would know nothing of the connection, and answer with a reset.</details>

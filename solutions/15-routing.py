@@ -90,13 +90,13 @@ with start(network) as other:
 # route. With which cut cables would h1 and h3 still not reach each other? Think of both directions.
 
 # %% [markdown] reflect="static" points=3
-# The second route helps only if r1's *own* cable is cut: r1 sees that its interface has no carrier. If the cable
-# between r2 and r3 is cut, r1 notices nothing and goes on sending to r2, which drops the packets: no router tells r1.
-# And with r1's own cable cut h3's answers are lost: they go by r3 and r2, and r2 has no second route, nor would r3
+# The second route helps packets of h1 only if the cable r1-r2 is cut: r1 sees that its interface has no carrier. If
+# the cable between r2 and r3 is cut, r1 notices nothing and goes on sending to r2, which drops the packets: no router
+# tells r1. And with r1-r2 cut h3's answers are lost: they go by r3 and r2, and r2 has no second route, nor would r3
 # notice this cut. So after a cut of r1-r2 or of r2-r3 they do not reach each other.
 #
-# **Rubric.** 3 points: r1's own cable is the one that it sees; a cable that is not r1's own (r2-r3), of which nobody
-# tells it; the way back needs second routes of its own. 1 point each. Typical wrong: (1) "the network finds another
+# **Rubric.** 3 points: r1-r2 is the cut that r1 sees; a cable that is not r1's own (r2-r3), of which nobody tells
+# it; the way back needs second routes of its own. 1 point each. Typical wrong: (1) "the network finds another
 # way": nothing in a network of static routes does that; (2) "r2 tells r1 that it has no route": r2 sends an ICMP
 # message to the *source* of the packet, and no routing table changes by it.
 
@@ -507,8 +507,8 @@ lab15.check_filter(world).require()
 # announce the whole /24, which the filter permits. r1 and r2 do not believe it now: r2 keeps its own route, and r1 its
 # preference for AS 65002. But an AS without such a rule takes the shorter list, so whoever is nearer to r3 sends to it.
 # To stop this, a filter must know which prefixes belong to AS 65003: a list for each customer, or signed origins (RPKI,
-# RFC 6811). These compare only the last AS of the list: a forged list that ends in 65002 passes. ASPA, which signs who
-# an AS's providers are, is meant against that.
+# RFC 6811). RPKI compares only the last AS: a forged list that ends in 65002 passes. ASPA, which signs who an AS's
+# providers are, is meant against that.
 #
 # **Rubric.** 5 points: the longest prefix decides; preference compares paths of one prefix only; r2's own /24 is
 # shorter than the half; BGP does not check the origin; a theft that the filter permits (the same length, at other ASes,
