@@ -127,6 +127,19 @@ def test_a_clock_that_runs_a_little_longer_is_not_called_binary_units() -> None:
     }
 
 
+@pytest.mark.parametrize("side", ["client", "server"])
+def test_megabits_that_are_cut_to_whole_ones_are_not_called_binary_units(side: str) -> None:
+    def cut(scene: str, record: dict[str, Any]) -> dict[str, Any]:
+        if scene not in ("transfer", "clock, -f KB"):
+            return record
+        one = PlayedScene(record).main
+        took_s = (one.end_s if side == "client" else one.delivered_s) - one.came_s
+        return _text(record, side, _rate_of(record, side), f"{one.carried * 8 // 1_000_000 / took_s:.2f}")
+
+    found = played.failed(played.judged("as-the-sheet", ("clock",), cut))
+    assert found == {f"{side}-rate": "integer division"}
+
+
 def test_sleep_inside_the_clock_is_no_pass() -> None:
     def sleeping(scene: str, record: dict[str, Any]) -> dict[str, Any]:
         if not scene.startswith("-n 5000B"):

@@ -173,8 +173,11 @@ def _units(
     if reading is None:
         reason = f"the {side} says {found}, which fits none of the times that were measured"
         return fails(mistakes.WRONG_RATE, reason, expected, (row.line,))
-    by_format = _rate_by_format(session, scene, side)
-    mistake = mistakes.RATE_BY_FORMAT if by_format else reading.mistake or mistakes.WRONG_RATE
+    mistake = reading.mistake or mistakes.WRONG_RATE
+    if _rate_by_format(session, scene, side):
+        mistake = mistakes.RATE_BY_FORMAT
+    elif mistake is mistakes.BINARY_UNITS and _cuts_megabits(session, scene, side):
+        mistake = mistakes.INTEGER_DIVISION
     return fails(mistake, f"the {side} printed {found}, {times(reading.factor)}", expected, (row.line,))
 
 
@@ -182,6 +185,21 @@ def _rate_by_format(session: SimpleperfScenes, scene: PlayedScene, side: str) ->
     """Return whether a side's rate is of the right size where no -f is given, and far too large with -f KB."""
     rows = [dict(each.sides)[side].rows for each in (session.transfer(), scene)]
     return [bool(own) and rate_mbps(total(own).rate) > 30 * RATE_MBPS for own in rows] == [False, True]
+
+
+def _cuts_megabits(session: SimpleperfScenes, scene: PlayedScene, side: str) -> bool:
+    """Return whether a side's rates are those of whole megabits: then no one factor explains both scenes' rates."""
+    factors = set()
+    for each in (session.transfer(), scene):
+        one, rows = each.main, dict(each.sides)[side].rows
+        end_s = one.end_s if side == "client" else one.delivered_s
+        span = {"whole": (end_s - one.began_s - JITTER_S, end_s - one.came_s + JITTER_S)}
+        cut = read_rate(total(rows).rate, math.floor(one.carried * 8e-6) / 8e-6, span) if rows else None
+        if cut is None or cut.mistake:
+            return False
+        reading = read_rate(total(rows).rate, one.carried, span)
+        factors.add(reading and reading.factor)
+    return len(factors) > 1
 
 
 @check("link", points=2, needs=["time", "ack", "client-rate", "server-rate", "conserved"])
