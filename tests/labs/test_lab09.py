@@ -132,6 +132,7 @@ WRONG: Table = {
         (9 * LINE.replace("1328", "64"), PINGS, "UDP lengths 64"),
         (9 * LINE.replace("10.0.2.2", "10.0.0.1"), PINGS, "0 packets between h1 and h2"),
         (9 * LINE, PINGS.replace("time=", "time=0.0"), "40 replies, 0 to"),
+        (9 * LINE, PINGS.replace("10.0.2.2", "10.0.1.2"), "h2 sent none of these replies"),
         (" 1.1 > 1.1: " * 80_000, PINGS, "not the output of tcpdump"),
     ],
 }

@@ -321,6 +321,9 @@ def _pings_check(pings: object) -> Check:
     rtts_ms = round_trips_ms(pings) if isinstance(pings, str) else []
     found = f"{len(rtts_ms)} replies" + (f", {min(rtts_ms):.3g} to {max(rtts_ms):.3g} ms" if rtts_ms else "")
     failed = Check.failing(what, found, f"{hint}; after the video: ping.wait(5)", wanted, found)
+    h2 = NETWORKS["wan"].address_of("h2")
+    if rtts_ms and not re.search(rf"\bfrom (?:h2 \()?{re.escape(h2)}\)?:", str(pings)):
+        return Check.failing(what, "h2 sent none of these replies", hint, wanted, found)
     if len(rtts_ms) < _FEWEST["pings"] or max(rtts_ms) < low_ms:
         return failed
     return Check.passing(what, wanted, found)
