@@ -185,7 +185,8 @@ lab00.check_measured_throughput(measured_mbps).require()
 # ## 7. Explain
 #
 # The tables above show your predictions, the theory and your measurements. Did a result surprise you? Now explain the
-# throughput.
+# throughput. Save your whole answer (Ctrl+S) before you run the cell below it: that cell shows an explanation, and
+# keeps the answer that it finds in the saved notebook.
 #
 # The throughput stays below 10 Mbit/s, although no other traffic uses the link. Each packet on the link is a frame of
 # 1514 bytes:
