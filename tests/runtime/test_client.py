@@ -211,25 +211,6 @@ def test_a_lab_that_fills_the_disk_of_its_folder_is_ended_with_a_line(virtual: K
 
 @pytest.mark.large
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounts a small disk")
-def test_a_lab_that_fills_the_disk_with_empty_files_is_ended_with_a_line(virtual: Kind, lab_folder: Path) -> None:
-    def make_files(context: Any, path: str) -> None:
-        import contextlib
-        import itertools
-
-        for number in itertools.count():
-            with contextlib.suppress(OSError):
-                os.close(os.open(f"{path}/{number}", os.O_CREAT))
-
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "nr_inodes=15000", "none", str(lab_folder)], check=True)
-    try:
-        with pytest.raises(LabEnded, match=r"the disk of .* has room for only \d+ more files"):
-            LabProcess.spawn(virtual, lab_folder).call(make_files, str(lab_folder))
-    finally:
-        subprocess.run(["umount", str(lab_folder)], check=True)
-
-
-@pytest.mark.large
-@pytest.mark.skipif(os.geteuid() != 0, reason="mounts a small disk")
 def test_a_program_that_writes_elsewhere_is_not_ended_for_a_small_disk(tmp_path: Path) -> None:
     ours, lifeline = os.pipe()
     channel = os.open("/dev/null", os.O_RDWR)

@@ -28,8 +28,6 @@ _KILL_TIMEOUT_S = 8
 """Seconds in which the lab's processes must have ended after SIGKILL."""
 _LEAST_DISK_MB = 256
 """A lab that has written so much is ended where the disk of its folder has lost so much, and has less left."""
-_LEAST_FILES, _MUCH_CPU_S = 10_000, 10.0
-"""So it is for files: one that has computed so long may have made as many, and empty ones are nothing written."""
 _DISK_LOOK_MS = 500
 _MAX_CLAIMS_PER_CPU = 64
 """Labs on one CPU that are counted: if each CPU has so many, a further lab is pinned without a claim."""
@@ -114,14 +112,14 @@ def main() -> None:
         os.close(options["info"])
     os.close(options["channel"])  # with our copy of the lab's side open, the notebook would never read end of file
     lab_exit_fd = os.pidfd_open(child)
-    free = 0, 0
+    free_mb = 0
     with contextlib.suppress(OSError, KeyError):  # there is no such folder
-        free = _free(options["writes"])
+        free_mb = _free_mb(options["writes"])
     poller = select.poll()  # select takes no descriptor above 1023, and these have the numbers of the notebook's
     for fd in (lab_exit_fd, lifeline):
         poller.register(fd, select.POLLIN)
     while not (ended := [fd for fd, _ in poller.poll(_DISK_LOOK_MS if "writes" in options else None)]):
-        if why := _fills_disk(options["writes"], free, child):
+        if why := _fills_disk(options["writes"], free_mb, child):
             print(why, file=sys.stderr, flush=True)
             break
     if lab_exit_fd not in ended:
@@ -140,39 +138,25 @@ def main() -> None:
         claim.close()
 
 
-def _fills_disk(folder: str, free: tuple[int, int], child: int) -> str:
-    """Return what to say of a lab that fills the disk of its folder, else nothing. `free` are the MB, and the files,
-    that the disk had room for at the start.
+def _fills_disk(folder: str, free_mb: int, child: int) -> str:
+    """Return what to say of a lab that fills the disk of its folder, which had `free_mb` at the start, else nothing.
 
-    The disk is asked only once the lab has written or computed much: one of a network may give no answer. What the lab
-    writes elsewhere counts as well, and other programs fill the disk too: both must be so.
+    The disk is asked only once the lab has written much: one of a network may give no answer. What the lab writes
+    elsewhere counts as well, and other programs fill the disk too: both must be so.
     """
-    lab = (child, *_children(child))
-    written_mb = sum(map(_written_bytes, lab)) >> 20
-    if written_mb >= _LEAST_DISK_MB or sum(map(_cpu_s, lab)) >= _MUCH_CPU_S:
+    written_mb = sum(map(_written_bytes, (child, *_children(child)))) >> 20
+    if written_mb >= _LEAST_DISK_MB:
         with contextlib.suppress(OSError):  # the folder is gone
-            left_mb, left_files = _free(folder)
-            if written_mb >= _LEAST_DISK_MB and left_mb < _LEAST_DISK_MB <= free[0] - left_mb:
+            left_mb = _free_mb(folder)
+            if left_mb < _LEAST_DISK_MB <= free_mb - left_mb:
                 return f"it has written {written_mb} MB, and the disk of {folder} has only {left_mb} MB left"
-            if left_files < _LEAST_FILES <= free[1] - left_files:
-                return f"the disk of {folder} has room for only {left_files} more files"
     return ""
 
 
-def _free(folder: str) -> tuple[int, int]:
-    """Return how many MB, and files, this user may still have on the disk of a folder. Raises OSError where the folder
-    is gone.
-    """
+def _free_mb(folder: str) -> int:
+    """Return how much room this user has on the disk of a folder. Raises OSError where the folder is gone."""
     disk = os.statvfs(folder)
-    return disk.f_bavail * disk.f_frsize >> 20, disk.f_favail
-
-
-def _cpu_s(pid: int) -> float:
-    """Return how long a process has computed, in seconds; 0 if it has ended."""
-    with contextlib.suppress(OSError), open(f"/proc/{pid}/stat") as file:
-        user, system = file.read().rpartition(")")[2].split()[11:13]
-        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
-    return 0.0
+    return disk.f_bavail * disk.f_frsize >> 20
 
 
 def _written_bytes(pid: int) -> int:
