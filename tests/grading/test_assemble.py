@@ -139,11 +139,18 @@ def test_halves_of_characters_and_line_ends_do_no_harm(tmp_path: Path, kit: Kit)
     assert _assembled(tmp_path, book, kit).free_texts["reflect-queue"] == "half ?\nline"
 
 
-def test_an_answer_changed_after_its_explanation_comes_with_the_one_that_opened_it(tmp_path: Path, kit: Kit) -> None:
+@pytest.mark.parametrize("added", [False, True])
+def test_an_answer_changed_after_its_explanation_comes_with_the_one_that_opened_it(
+    tmp_path: Path, kit: Kit, added: bool
+) -> None:
     book = put(solved(), reflect_queue="in the queue, as the explanation says")
     for name, opened in (("explain-throughput", {"reflect-queue": "idk"}), ("ping", {"reflect-queue": 3, "x": []})):
         shown = {"application/vnd.linklab.page+json": {"version": 1, "opened_by": opened}}
         cell(book, name)["outputs"] = [{"output_type": "display_data", "data": shown, "metadata": {}}]
+    if added:
+        own = cell(book, "explain-throughput")
+        book["cells"].append({**own, "id": "mine", "metadata": {}})
+        own["outputs"] = []
     assembled = _assembled(tmp_path, book, kit)
     first, _, later = assembled.free_texts["reflect-queue"].split("\n\n")
     assert (first, later) == ("idk", "in the queue, as the explanation says")

@@ -271,9 +271,9 @@ def test_a_library_that_has_lost_a_file_is_made_anew(cache: Path, virtual: Kind)
 
 def test_of_many_versions_those_asked_for_last_keep_their_library(cache: Path, virtual: Kind) -> None:
     assert virtual.image is not None
-    older = [cache / "library" / str(age_s) for age_s in range(100)]
-    for age_s, folder in enumerate(older):
+    older = [cache / "library" / str(hours) for hours in range(100)]
+    for hours, folder in enumerate(older):
         folder.mkdir(parents=True)
-        os.utime(folder, (time.time() - age_s,) * 2)
+        os.utime(folder, (time.time() - 3600 * hours,) * 2)
     made = find.library(virtual.image)
     assert set((cache / "library").iterdir()) == {made, *older[:50]}

@@ -40,6 +40,7 @@ class Assembled:
 
 def assemble(lab: KitLab, cells: Iterable[SubmittedCell]) -> Assembled:
     """Return the instructor's notebook of ``lab`` with what the student wrote in ``cells``."""
+    cells = list(cells)
     own, added, doubled = _sorted(lab, cells)
     notes: list[str] = []
     if doubled:
@@ -60,7 +61,7 @@ def assemble(lab: KitLab, cells: Iterable[SubmittedCell]) -> Assembled:
 
     put_added("")
     rewritten = any(cell.cell_type == "code" for cells in added.values() for cell in cells)
-    opened = {name: text for cell in own.values() for name, text in cell.opened_by.items()}
+    opened = {name: text for cell in cells for name, text in cell.opened_by.items()}
     answers, free_texts = {}, {}
     for part, template in zip(lab.parts, whole["cells"], strict=True):
         text, attached, note = _text(part, own.get(part.cell_id), rewritten)

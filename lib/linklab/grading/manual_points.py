@@ -253,6 +253,7 @@ def rows_in(folder: Path) -> dict[str, GivenRow]:
     copy that was taken in before. Raises LinklabError where one of them is not in order.
     """
     files = [path for path in (folder / FILE, *sorted(folder.glob(_COPIES))) if path.is_file()]
+    files = [path for path in files if not path.stem.endswith(_OF_PAGE)]  # `PointsFile.rows` reads those as well
     found: dict[str, GivenRow] = {}
     for path in sorted(files, key=lambda path: path.stat().st_mtime_ns):
         rows = PointsFile(path).rows()

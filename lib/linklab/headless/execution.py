@@ -171,7 +171,7 @@ def _failures(book: nbformat.NotebookNode) -> list[str]:
 
 
 class _Client(NotebookClient):
-    """Calls `end` once all outputs of the notebook together are too much to be kept; `printed` counts them."""
+    """Calls `end` once the notebook's outputs together are too much to be kept; `printed` counts them."""
 
     end: Callable[[], None]
     printed = 0
@@ -180,8 +180,10 @@ class _Client(NotebookClient):
         self, outs: list[nbformat.NotebookNode], msg: dict[str, Any], display_id: str | None, cell_index: int
     ) -> nbformat.NotebookNode | None:
         """Keep an output, unless it is too much."""
-        content = msg["content"]
-        self.printed += len(content.get("text", "")) + sum(map(len, map(str, content.get("data", {}).values())))
+        came = len(str(msg["content"]))
+        self.printed += came
+        if self.printed > _MOST_PRINTED:  # some of it may have been cleared since
+            self.printed = came + sum(len(str(cell.get("outputs", ""))) for cell in self.nb.cells)
         if self.printed > _MOST_PRINTED:
             self.end()
             return None

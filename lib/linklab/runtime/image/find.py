@@ -50,8 +50,8 @@ _UNPACKED = "file-"
 """How the names of images begin that were unpacked from files."""
 _KEPT_S = 7 * 24 * 3600.0
 """How long a compiled Linklab stays that no lab has asked for: a lab that runs reads modules from it."""
-_KEPT: Final = 50
-"""Compiled Linklabs that stay: who works on Linklab makes one with each change."""
+_KEPT, _DAY_S = 50, 24 * 3600.0
+"""Compiled Linklabs that stay, beside those of a day: who works on Linklab makes one with each change."""
 
 
 class DamagedImage(LabError):
@@ -455,9 +455,9 @@ def _copy(source: Path, names: list[str], part: Path, before: Path | None, image
 
 
 def _remove_old(folder: Path) -> None:
-    """Remove libraries that no lab has asked for lately, and all but the newest."""
+    """Remove libraries that no lab has asked for in a week, or in a day where there are many newer ones."""
     for number, path in enumerate(sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)):
-        if number >= _KEPT or path.stat().st_mtime < time.time() - _KEPT_S:
+        if path.stat().st_mtime < time.time() - (_DAY_S if number >= _KEPT else _KEPT_S):
             shutil.rmtree(path, ignore_errors=True)
 
 
