@@ -25,7 +25,7 @@ EMPTY: Final[Mapping[str, tuple[str, ...]]] = {
     "10": ("step",),
     "11": ("answer-tracks", "controls-figure", "queues-figure", "answer-together"),
     "12": ("answer-long", "answer-one", "all-figure"),
-    "15": ("table",),
+    "15": ("replay",),
 }
 """Cells that show one line in place of a figure, by lab."""
 SMALL: Final = ("00", "01", "09")
