@@ -13,8 +13,8 @@ from linklab.errors import MeasurementError
 from linklab.lab import Lab, start
 from linklab.labs.lab15.networks import ring as the_ring
 from linklab.measure import ConstantRateFlow, Cut, Event, Events, Run, TcpFlow, UdpFlow, recorded, run_together
-from linklab.measure.recordings import PacketHop, Recording
-from linklab.network import COURSE, TWO_HOSTS, expected_state
+from linklab.measure.recordings import PacketHop, Port, Recording
+from linklab.network import COURSE, TWO_HOSTS, NetworkState, expected_state
 
 
 def recording_of(run: Run) -> Recording:
@@ -219,3 +219,18 @@ def test_an_empty_recording_and_a_run_without_one_are_refused() -> None:
         _ = Recording(expected_state(TWO_HOSTS)).events
     with pytest.raises(MeasurementError, match="record=True"):
         _ = Run((), 0.0).events
+
+
+def test_a_flow_is_asked_for_by_a_whole_word_of_its_name() -> None:
+    events = Events(Event(0.0, "loss", "", "", flow=f"TCP {source}:5 to h3:80") for source in ("h1", "h10"))
+    assert [it.flow for it in events.of(flow="h1")] == ["TCP h1:5 to h3:80"]
+
+
+@pytest.mark.parametrize(("subcode", "why"), [(7, None), (10, "BFD told it."), (2, "Somebody shut it down.")])
+def test_a_session_of_bgp_is_given_up_for_the_reason_that_the_notification_has(subcode: int, why: str | None) -> None:
+    message = b"\xff" * 16 + bytes([0, 21, 3, 6, subcode])
+    tcp = bytes([0, 179, 0x9C, 0x40]) + bytes(8) + bytes([0x50, 0x18]) + bytes(6) + message
+    ip = bytes([0x45, 0, 0, 20 + len(tcp)]) + bytes(5) + bytes([6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2])
+    hop = PacketHop(0, "r1-eth0", 0, 1, 1, 14 + len(ip + tcp), bytes(12) + b"\x08\x00" + ip + tcp, b"", "", "", 0)
+    recording = Recording(NetworkState(()), (Port("r1", "r1-eth0", None),), (hop,), end_s=1)
+    assert [it.why for it in recording.events.of("neighbour")] == ([] if why is None else [why])

@@ -10,7 +10,7 @@ from typing import ClassVar, Final, TypeVar
 
 from linklab import schema
 from linklab.errors import MeasurementError
-from linklab.measure.events.network import Outage
+from linklab.measure.events.network import CableOutage
 from linklab.measure.events.reading import events_of
 from linklab.measure.events.table import Events
 from linklab.measure.flows import Flow
@@ -94,7 +94,7 @@ class ToolResult:
     interrupted: bool = field(default=False, kw_only=True)
 
     @property
-    def outage(self) -> Outage | None:
+    def outage(self) -> CableOutage | None:
         """What was cut, where a flow cuts cables."""
         return None
 

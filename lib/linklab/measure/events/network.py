@@ -14,24 +14,24 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from linklab.measure.events.table import Event
-from linklab.measure.events.traffic import Traffic
+from linklab.measure.events.traffic import RecordedTraffic
 from linklab.measure.headers import ip_of
 
 _AT_ONCE_NS: Final = 1_000_000
 """An instant, as routers see it."""
 
 
-class Outage(NamedTuple):
-    """A cable, or all cables of a node, cut and healed by a run's `Cut`: `name` is "r1-r2" or "r1"."""
+class CableOutage(NamedTuple):
+    """A cable between two nodes, or all cables of one, cut and healed by a run's `Cut`."""
 
-    name: str
+    nodes: tuple[str, ...]
     cut_ns: int
     healed_ns: int
     interfaces: tuple[str, ...]
     silent: bool
 
 
-def network_events(traffic: Traffic, outages: Sequence[Outage]) -> Iterator[Event]:
+def network_events(traffic: RecordedTraffic, outages: Sequence[CableOutage]) -> Iterator[Event]:
     """Yield what became of the network."""
     for outage in outages:
         yield from _outage_events(traffic, outage)
@@ -41,18 +41,18 @@ def network_events(traffic: Traffic, outages: Sequence[Outage]) -> Iterator[Even
     yield from _bgp_events(traffic)
 
 
-def _outage_events(traffic: Traffic, outage: Outage) -> Iterator[Event]:
-    one, _, other = outage.name.partition("-")
+def _outage_events(traffic: RecordedTraffic, outage: CableOutage) -> Iterator[Event]:
+    where = "-".join(outage.nodes)
     cables, is_cut, is_whole = (
-        (f"The cable between {one} and {other}", "is cut", "is whole again")
-        if other
-        else (f"All cables of {one}", "are cut", "are whole again")
+        (f"The cable between {' and '.join(outage.nodes)}", "is cut", "is whole again")
+        if len(outage.nodes) == 2
+        else (f"All cables of {where}", "are cut", "are whole again")
     )
     why = (
         "No interface notices: frames are lost on the way." if outage.silent else "The interfaces at both ends notice."
     )
-    yield traffic.event(outage.cut_ns, "cut", outage.name, f"{cables} {is_cut}.", why)
-    yield traffic.event(outage.healed_ns, "healed", outage.name, f"{cables} {is_whole}.")
+    yield traffic.event(outage.cut_ns, "cut", where, f"{cables} {is_cut}.", why)
+    yield traffic.event(outage.healed_ns, "healed", where, f"{cables} {is_whole}.")
 
 
 class _Hello(NamedTuple):
@@ -70,7 +70,7 @@ _NEIGHBOURS_AT: Final = 44
 _DEAD: Final = struct.Struct(">I")
 
 
-def _ospf_events(traffic: Traffic, outages: Sequence[Outage], by_bfd: Sequence[Event]) -> Iterator[Event]:
+def _ospf_events(traffic: RecordedTraffic, outages: Sequence[CableOutage], by_bfd: Sequence[Event]) -> Iterator[Event]:
     hellos: defaultdict[str, list[_Hello]] = defaultdict(list)
     name_of: dict[bytes, str] = {}
     for flow in traffic.flows.values():
@@ -99,8 +99,8 @@ class _Adjacency:
 
     def __init__(
         self,
-        traffic: Traffic,
-        outages: Sequence[Outage],
+        traffic: RecordedTraffic,
+        outages: Sequence[CableOutage],
         interface: str,
         got: Sequence[_Hello],
         name_of: dict[bytes, str],
@@ -156,8 +156,9 @@ _EXPIRED, _OTHER_SAID = 1, 3
 """Diagnostics (RFC 5880, section 4.1): its own time ran out; the other end said that it is down."""
 
 
-def _bfd_events(traffic: Traffic) -> Iterator[Event]:
+def _bfd_events(traffic: RecordedTraffic) -> Iterator[Event]:
     state_of: dict[str, int] = {}
+    multiplier_of: dict[str, int] = {}
     peers = {port.interface: port.peer for port in traffic.recording.ports}
     packets = [
         it.hop
@@ -171,7 +172,7 @@ def _bfd_events(traffic: Traffic) -> Iterator[Event]:
         if len(text) < 3:
             continue
         state, before = text[1] >> 6, state_of.get(hop.interface)
-        state_of[hop.interface] = state
+        state_of[hop.interface], multiplier_of[hop.interface] = state, text[2]
         if state == before or before is None or _UP not in (state, before):
             continue
         node, other = traffic.node_of[hop.interface], traffic.node_of.get(peers[hop.interface] or "", "the other end")
@@ -179,8 +180,9 @@ def _bfd_events(traffic: Traffic) -> Iterator[Event]:
             what, why = f"{node} has {other} as its neighbour (BFD).", f"Packets of {other} arrive."
         else:
             what = f"{node} gives up {other} as its neighbour (BFD)."
+            missed = multiplier_of.get(peers[hop.interface] or "", "too many")  # who hears goes by the other's
             why = {
-                _EXPIRED: f"{text[2]} packets of {other} in a row did not come.",
+                _EXPIRED: f"{missed} packets of {other} in a row did not come.",
                 _OTHER_SAID: f"{other} said that it had given up.",
             }.get(text[0] & 31, "")
         yield traffic.event(hop.queued_ns, "neighbour", hop.interface, what, why)
@@ -194,11 +196,20 @@ _BGP_CODES: Final = {
     2: "It refuses the other's OPEN.",
     3: "An UPDATE was wrong.",
     4: "No message came for the hold time.",
-    6: "Somebody ended it, or changed its configuration.",
 }
+_CEASE, _COLLISION = 6, 7
+_CEASES: Final = {
+    1: "The other announced more prefixes than it takes.",
+    2: "Somebody shut it down.",
+    3: "Somebody took the other out of its configuration.",
+    4: "Somebody reset it.",
+    6: "Somebody changed its configuration.",
+    10: "BFD told it.",
+}
+"""RFC 4486, section 4, and RFC 9384. Where both ends open a connection at once one of the two is closed (7)."""
 
 
-def _bgp_events(traffic: Traffic) -> Iterator[Event]:
+def _bgp_events(traffic: RecordedTraffic) -> Iterator[Event]:
     for flow in traffic.flows.values():
         if flow.ends.protocol != "TCP" or _BGP_PORT not in (flow.ends.source[-4:], flow.ends.destination[-4:]):
             continue
@@ -209,8 +220,11 @@ def _bgp_events(traffic: Traffic) -> Iterator[Event]:
             ip = ip_of(hop.head)
             text = hop.head[ip.data + 4 * (hop.head[ip.data + 12] >> 4) :] if ip else b""
             if text[:16] == _MARKER and text[18:19] == bytes([_NOTIFICATION]):
+                code, reason = (text[19], text[20]) if len(text) > 20 else (0, 0)
+                if (code, reason) == (_CEASE, _COLLISION):
+                    continue
                 told.add(there)
                 node, other = traffic.ends_in_words(hop.head)
                 what = f"{node} gives up {other} as its neighbour (BGP)."
-                why = _BGP_CODES.get(text[19], "") if len(text) > 19 else ""
+                why = _CEASES.get(reason, "") if code == _CEASE else _BGP_CODES.get(code, "")
                 yield traffic.event(hop.queued_ns, "neighbour", node, what, why, packet=hop.packet, flow=flow.name)

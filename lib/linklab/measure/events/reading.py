@@ -6,17 +6,19 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from linklab.errors import MeasurementError
-from linklab.measure.events.network import Outage, network_events
+from linklab.measure.events.network import CableOutage, network_events
 from linklab.measure.events.table import Events
 from linklab.measure.events.tcp import tcp_events
-from linklab.measure.events.traffic import Traffic
+from linklab.measure.events.traffic import RecordedTraffic
 from linklab.measure.flow_names import Congestion, FlowNames
 
 if TYPE_CHECKING:
     from linklab.measure.recordings import Recording
 
 
-def events_of(recording: Recording, congestion: Congestion | None = None, outages: Sequence[Outage] = ()) -> Events:
+def events_of(
+    recording: Recording, congestion: Congestion | None = None, outages: Sequence[CableOutage] = ()
+) -> Events:
     """Return what happened, in the order of time.
 
     `congestion` names the congestion control of TCP flows; `outages` are the cuts of the run.
@@ -25,7 +27,7 @@ def events_of(recording: Recording, congestion: Congestion | None = None, outage
     """
     if not recording.hops:
         raise MeasurementError("this recording is empty: ask for its events after its block has ended, with traffic")
-    traffic = Traffic(recording, FlowNames(recording.network, congestion))
+    traffic = RecordedTraffic(recording, FlowNames(recording.network, congestion))
     found = [
         *traffic.flow_events(),
         *network_events(traffic, outages),

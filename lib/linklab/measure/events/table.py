@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from html import escape
@@ -54,17 +55,18 @@ class Events(tuple[Event, ...]):
     def of(self, *kinds: EventKind, where: str = "", flow: str = "") -> Events:
         """Return the events of these kinds (all, if none is named), at one place, and of one flow.
 
-        `where` is a place as the events have it; `flow` a flow's name, or a part of it: "h1".
+        `where` is a place as the events have it; `flow` a flow's name, or a word of it: "h1".
 
         Raises MeasurementError for a kind that there is not.
         """
         for kind in kinds:
             if kind not in _KINDS:
                 raise MeasurementError(f"there is no kind of event {quoted(kind)}: choose of {', '.join(_KINDS)}")
+        named = re.compile(rf"(?<!\w){re.escape(flow)}(?!\w)" if flow else "")
         return Events(
             it
             for it in self
-            if (not kinds or it.kind in kinds) and (not where or it.where == where) and flow in it.flow
+            if (not kinds or it.kind in kinds) and (not where or it.where == where) and named.search(it.flow)
         )
 
     def first(self, *kinds: EventKind, where: str = "", flow: str = "") -> Event:

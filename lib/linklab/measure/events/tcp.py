@@ -14,7 +14,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from linklab.measure.events.table import Event, EventKind
-from linklab.measure.events.traffic import ACK, ECE, FIN, RST, SYN, Flow, Segment, Traffic, segment_of, selected_bytes
+from linklab.measure.events.traffic import (
+    ACK,
+    ECE,
+    FIN,
+    RST,
+    SYN,
+    Flow,
+    RecordedTraffic,
+    TcpSegment,
+    segment_of,
+    selected_bytes,
+)
 
 if TYPE_CHECKING:
     from linklab.measure.recordings import PacketHop, TcpPhase, TcpState
@@ -32,7 +43,7 @@ class _Repeat:
     """A segment sent again: when, by which packet, which bytes, and the packet that had them before."""
 
     hop: PacketHop
-    segment: Segment
+    segment: TcpSegment
     before: PacketHop | None
     is_last: bool
     phase: TcpPhase | None
@@ -50,7 +61,7 @@ class _Sender:
     sent: dict[int, PacketHop] = field(default_factory=dict)
     end: int | None = None
     first_sequence: int = 0
-    acks: list[tuple[int, int, Segment]] = field(default_factory=list)
+    acks: list[tuple[int, int, TcpSegment]] = field(default_factory=list)
     """Acknowledgements that reached it: when, in which packet, and the segment."""
     repeats: list[_Repeat] = field(default_factory=list)
 
@@ -73,7 +84,7 @@ class _Sender:
         return before, None
 
 
-def tcp_events(traffic: Traffic) -> Iterator[Event]:
+def tcp_events(traffic: RecordedTraffic) -> Iterator[Event]:
     """Yield what TCP's senders did."""
     phases: defaultdict[tuple[str, str], list[TcpPhase]] = defaultdict(list)
     states: defaultdict[tuple[str, str], list[TcpState]] = defaultdict(list)
@@ -93,7 +104,7 @@ def tcp_events(traffic: Traffic) -> Iterator[Event]:
                 yield from _Story(traffic, sender).events()
 
 
-def _follow(traffic: Traffic, flow: Flow, senders: list[_Sender]) -> None:
+def _follow(traffic: RecordedTraffic, flow: Flow, senders: list[_Sender]) -> None:
     """Note for both senders what they sent, what of it again, and what acknowledgements they got."""
     there_sender, back_sender = senders
     for hop, there, segment in flow.packets:
@@ -125,7 +136,7 @@ def _follow(traffic: Traffic, flow: Flow, senders: list[_Sender]) -> None:
 class _Story:
     """The events of one sender."""
 
-    def __init__(self, traffic: Traffic, sender: _Sender) -> None:
+    def __init__(self, traffic: RecordedTraffic, sender: _Sender) -> None:
         self._traffic, self._sender = traffic, sender
         self._told: dict[int, str] = {}
         self._repeats = {it.hop.packet for it in sender.repeats}
@@ -202,7 +213,7 @@ class _Story:
         if same > _DUPLICATES:
             return "Three duplicate acknowledgements had come: the receiver has packets that were sent after it."
         head = self._traffic.first[acks[-1][1]].head
-        if selected_bytes(head) >= _DUPLICATES * max(it.segment.data_bytes for it in self._sender.repeats):
+        if selected_bytes(head) >= _DUPLICATES * max(1, *(it.segment.data_bytes for it in self._sender.repeats)):
             return "An acknowledgement told that three or more packets had arrived that were sent after it."
         return "A packet that was sent after it had arrived, and it was more than a quarter of a round trip late."
 
@@ -270,7 +281,7 @@ class _Story:
         if phase.name == "loss":
             if after.cwnd_packets >= window:
                 return
-            what = f"{node} reduces its window from {window} packets to 1, and its threshold to {threshold}."
+            what = f"{node} reduces its window of {window} packets, and its threshold to {threshold}."
             why = "Its timeout had passed: it begins again with slow start."
         else:
             if threshold >= window * _SMALLER or threshold == before.ssthresh_packets:

@@ -20,7 +20,7 @@ FIN, SYN, RST, ACK, ECE = 1, 2, 4, 16, 64
 """TCP's flags (RFC 9293, section 3.1; RFC 3168)."""
 
 
-class Segment(NamedTuple):
+class TcpSegment(NamedTuple):
     """What a TCP segment's header says (RFC 9293, section 3.1), and how many bytes of data follow it."""
 
     sequence: int
@@ -34,7 +34,7 @@ class Sent(NamedTuple):
 
     hop: PacketHop
     there: bool
-    segment: Segment | None
+    segment: TcpSegment | None
 
 
 @dataclass
@@ -46,7 +46,7 @@ class Flow:
     packets: list[Sent] = field(default_factory=list)
 
 
-class Traffic:
+class RecordedTraffic:
     """The packets of a recording."""
 
     def __init__(self, recording: Recording, names: FlowNames) -> None:
@@ -151,7 +151,7 @@ class Traffic:
     def _tcp_ends(self, flow: Flow) -> Iterator[Event]:
         source, destination = self.names.place(flow.ends.source), self.names.place(flow.ends.destination)
         begin, end = flow.packets[0], flow.packets[-1]
-        if begin.segment and begin.segment.flags & SYN:
+        if begin.segment and begin.segment.flags & (SYN | ACK) == SYN:
             yield self._at(begin.hop, "flow begins", f"{source} opens a connection to {destination}.", "", flow)
         else:
             words = f"{source} sends a first packet to {destination}."
@@ -193,7 +193,7 @@ def _ends_of_ways(
     return first, last, losses
 
 
-def segment_of(head: bytes) -> Segment | None:
+def segment_of(head: bytes) -> TcpSegment | None:
     """Return the segment in a packet; None where its header was not noted."""
     if head[12:15] == _PLAIN:
         ip_at, at = 14, 34
@@ -204,7 +204,7 @@ def segment_of(head: bytes) -> Segment | None:
     if len(head) < at + 14:
         return None
     sequence, acknowledged, offset, flags = _HEADER.unpack_from(head, at)
-    return Segment(
+    return TcpSegment(
         sequence,
         acknowledged,
         flags,

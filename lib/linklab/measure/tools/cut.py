@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from linklab.errors import MeasurementError
-from linklab.measure.events.network import Outage
+from linklab.measure.events.network import CableOutage
 from linklab.measure.flows import FlowOf, Seconds
 from linklab.measure.results import Origin, ToolResult
 from linklab.measure.tool import Job, Tool, program_command
@@ -68,10 +68,16 @@ class CutResult(ToolResult):
         return 1000 * (self.healed_at_s - self.cut_at_s)
 
     @property
-    def outage(self) -> Outage:
+    def outage(self) -> CableOutage:
         """What was cut, and when."""
         cut_ns, healed_ns = round(1e9 * self.cut_at_s), round(1e9 * self.healed_at_s)
-        return Outage(self.flow.name, cut_ns, healed_ns, self.interfaces, self.flow.silent)
+        return CableOutage(
+            tuple(dict.fromkeys((self.flow.source, self.flow.destination))),
+            cut_ns,
+            healed_ns,
+            self.interfaces,
+            self.flow.silent,
+        )
 
 
 class Cuts(Tool[Cut, CutResult]):
