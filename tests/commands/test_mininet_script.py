@@ -360,9 +360,32 @@ def test_a_network_that_nobody_started_is_told(text: str, virtual: Kind, tmp_pat
     assert ran(tmp_path, text).stderr.count("call net.start()") == 1
 
 
-def test_equal_addresses_are_told_where_they_meet_and_nowhere_else(virtual: Kind, tmp_path: Path) -> None:
-    """Two homes have the same addresses, each behind a router of its own."""
+def test_of_a_host_that_is_to_have_no_address_nothing_is_told(virtual: Kind, tmp_path: Path) -> None:
     text = (
+        "net = Mininet(controller=None)\nh1, h2 = net.addHost('h1', ip=None), net.addHost('h2')\n"
+        "net.addLink(h1, h2)\nprint(h1.IP())\n"
+    )
+    done = ran(tmp_path, text)
+    assert done.stdout == "None\n"
+    assert "call net.start()" not in done.stderr
+
+
+def test_a_mask_in_place_of_a_length_and_a_loss_as_text_are_taken(virtual: Kind, tmp_path: Path) -> None:
+    text = (
+        "net = Mininet(controller=None, link=TCLink)\nh1, h2 = net.addHost('h1'), net.addHost('h2')\n"
+        "net.addLink(h1, h2, loss='5')\nh1.setIP(' 10.0.0.1/255.255.255.0')\n"
+        "print(h1.cmd('ip -4 address show h1-eth0; tc qdisc show dev h1-eth0'), h1.IP())\n"
+    )
+    said = ran(tmp_path, text).stdout
+    assert "inet 10.0.0.1/24 " in said
+    assert "loss 5%" in said
+    assert said.endswith(" 10.0.0.1\n")
+
+
+def test_equal_addresses_are_told_where_they_meet_and_nowhere_else(virtual: Kind, tmp_path: Path) -> None:
+    """Two homes have the same addresses, each behind a router of its own; a controller of one's own may part hosts."""
+    text = (
+        "from functools import partial\nfrom mininet.node import Controller, OVSSwitch\n"
         "net = Mininet(switch=LinuxBridge, controller=None)\n"
         "for home in 'ab':\n"
         "    router, inside = net.addHost(f'r{home}', ip=None), net.addSwitch(f's{home}1')\n"
@@ -370,6 +393,10 @@ def test_equal_addresses_are_told_where_they_meet_and_nowhere_else(virtual: Kind
         "    net.addLink(net.addHost(f'h{home}', ip='192.168.1.2/24'), inside)\n"
         "net.addLink('ra', 'rb', params1={'ip': '10.0.0.1/24'}, params2={'ip': '10.0.0.2/24'})\n"
         "net.addLink(net.addHost('guest', ip='192.168.1.2/24'), 'sb1')\n"
+        "net.addController('c0', partial(Controller, command='false'))\n"
+        "net.addSwitch('s9', cls=OVSSwitch)\n"
+        "for name in ('one', 'two'):\n"
+        "    net.addLink(net.addHost(name, ip='192.168.1.3/24'), 's9')\n"
         "net.start()\n"
     )
     assert re.findall(r"^\*\*\* (.*): .*192\.168", ran(tmp_path, text).stderr, re.MULTILINE) == ["hb, guest"]

@@ -421,7 +421,8 @@ def test_mininets_command_line_computes_no_longer_for_many_lines_than_a_command(
 
     many = "yes | head -n 5000"
     of_command_s = computed_s(lambda: course["h1"].cmd(many))
-    assert computed_s(lambda: course.cli(f"h1 {many}")) < 10 * of_command_s
+    # the kernel counts in ticks of 10 ms, so a command may count as none
+    assert computed_s(lambda: course.cli(f"h1 {many}")) < 10 * max(of_command_s, 0.05)
 
 
 def test_a_file_or_command_without_end_is_refused_and_the_lab_lives_on(

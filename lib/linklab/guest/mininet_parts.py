@@ -69,7 +69,7 @@ def delay_ms(text: str | float) -> float:
 def check_address(owner: str, address: str) -> None:
     """Raise `NetworkError` for an address that is none of IPv4's."""
     try:
-        ipaddress.IPv4Interface(address)
+        ipaddress.IPv4Interface(address.strip())
     except ValueError:
         raise NetworkError(f"{owner}: {address!r} is no IPv4 address: write it like 10.0.0.1/24") from None
 
@@ -228,12 +228,12 @@ class LabIntf(TCIntf):
         check_address(self.name, ipstr)
         if "/" not in ipstr and prefixLen is None:
             raise ValueError(f"no prefix length for {ipstr} on {self.name}: write it like 10.0.0.2/24")
-        ip, _, length = ipstr.partition("/")
-        self.ip, self.prefixLen = ip, length or prefixLen
+        asked = ipaddress.IPv4Interface(ipstr.strip())
+        self.ip, self.prefixLen = str(asked.ip), str(asked.network.prefixlen) if "/" in ipstr else prefixLen
         there, index = namespace_of(self.node), self.index
         before = there.primary_address(self.name)
         requests = [links.remove_address(index, before)] if before else []
-        address = links.add_address(index, f"{ip}/{self.prefixLen}")
+        address = links.add_address(index, f"{self.ip}/{self.prefixLen}")
         self._ask(*requests, address, links.change(index, up=True, mac=there.mac(self.name)))
         return ""
 
@@ -253,7 +253,7 @@ class LabIntf(TCIntf):
         bw: float | None = None,
         delay: str | float | None = None,
         jitter: str | float | None = None,
-        loss: float | None = None,
+        loss: float | str | None = None,
         max_queue_size: int | str | None = None,
         overhead_bytes: int | None = None,
         gro: bool = False,
@@ -267,6 +267,7 @@ class LabIntf(TCIntf):
         """
         gro = gro_asked({"gro": gro, **params})
         queue_packets = None if max_queue_size is None else int(max_queue_size)
+        loss = None if loss is None else float(loss)
         rare = {name: params[name] for name in _BY_MININET if params.get(name)}
         if rare or not 0 < (bw or 1) <= self.bwParamMax:
             shape = {"bw": bw, "delay": delay, "jitter": jitter, "loss": loss, "max_queue_size": queue_packets}

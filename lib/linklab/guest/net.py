@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, ClassVar
 
 from mininet.link import TCLink, TCULink
@@ -40,6 +41,8 @@ _OURS: dict[Any, Any] = {
     OVSSwitch: KernelOVS,
     UserSwitch: UserOVS,
 }
+_LEARNING = ("controller", "ovs-controller", "test-controller", "ovs-testcontroller")
+"""The commands of Mininet's own controllers. All of them make learning switches."""
 _LISTENS_AFTER_S, _REPORTS_AFTER_S = 10.0, 10.0
 _SPEED = re.compile(r"([\d.]+ \w+/sec)")
 
@@ -143,7 +146,10 @@ class LabNetwork(Mininet):
 
     def joining(self) -> set[str]:
         """Return the switches that hand on to all their ports: not those of Open vSwitch whose controller decides."""
-        learning = all(type(each) in (Controller, OVSController) for each in self.controllers)
+        learning = all(
+            type(each) in (Controller, OVSController) and Path(each.command).name in _LEARNING
+            for each in self.controllers
+        )
         return {switch.name for switch in self.switches if learning or not isinstance(switch, OVSSwitch)}
 
     def delNode(self, node: Node, nodes: Any = None) -> None:
