@@ -129,14 +129,15 @@ def _numbers(found: pandas.Series[float]) -> Numbers:
 
 
 def _of_figures(figures: Sequence[int], runs: Runs) -> Runs:
-    """Return the runs of the study's figures, or all where there are none of them: those of a table of own levels."""
+    """Return the runs of these figures of the study, if any; all runs where a claim names no figures."""
+    if not figures:
+        return runs
     drawn = {
         (row["frame_bytes"], f"{row['link_mbps']}/{row['traffic_mbps']}")
         for row in PUBLISHED["figures"]
         if row["figure"] in figures
     }
-    kept = runs[[run in drawn for run in zip(runs["frame_bytes"], runs["rates"].map(str), strict=True)]]
-    return runs if kept.empty else kept
+    return runs[[run in drawn for run in zip(runs["frame_bytes"], runs["rates"].map(str), strict=True)]]
 
 
 def _full(runs: Runs) -> Runs:
@@ -205,10 +206,13 @@ def _judge_mininet(claim: Claim, tables: Tables) -> Finding:
     nearest = _setting(table)
 
     def asked(setting: Mapping[str, Level]) -> tuple[ShareOfRuns, str]:
-        repeats = [_of_figures(claim.figures, runs) for runs in runs_of(table, setting)]
+        measured = runs_of(table, setting)
+        repeats, note = [_of_figures(claim.figures, runs) for runs in measured], ""
+        if any(runs.empty for runs in repeats):  # a table of own levels
+            repeats, note = measured, f" (by runs of other figures than {', '.join(map(str, claim.figures))})"
         found, told = decided(by, [_OF_RUNS[by.quantity](runs) for runs in repeats])
         name = ", ".join(str(setting[factor]) for factor in ("sending", "switch", "form"))
-        return found, f"{name}: {found}, {told}"
+        return found, f"{name}: {found}, {told}{note}"
 
     verdict, words = asked(nearest)
     told = [words]
@@ -261,7 +265,10 @@ def _light_less_full_percent(tables: Tables) -> list[Numbers]:
 
 def _real_above_percent(tables: Tables) -> list[Numbers]:
     (claim,) = (it for it in PUBLISHED.claims if it.id == "mtu-real-less")
-    return [_gaps(_of_figures(claim.figures, runs)) for runs in _with_real("bandwidth_mean_mbps", tables)]
+    found = [_of_figures(claim.figures, runs) for runs in _with_real("bandwidth_mean_mbps", tables)]
+    if any(runs.empty for runs in found):
+        raise MeasurementError(f"no run of figures {', '.join(map(str, claim.figures))} is in both tables")
+    return [_gaps(runs) for runs in found]
 
 
 _BESIDE: Final[Mapping[str, Quantity]] = {

@@ -69,21 +69,38 @@ module Vagrant
     class VagrantError < StandardError; end
   end
   TRIGGERS = {}
-  def self.configure(_version) = yield(Anything.new)
+  def self.configure(_version)
+    yield(Anything.new)
+  end
 end
 class Anything
-  def method_missing(*) = (yield Anything.new, Anything.new if block_given?; self)
-  def respond_to_missing?(*) = true
-  def before(*) = yield(Trigger.new)
-  def after(*) = nil
+  def method_missing(*)
+    yield(Anything.new, Anything.new) if block_given?
+    self
+  end
+  def respond_to_missing?(*)
+    true
+  end
+  def before(*)
+    yield(Trigger.new)
+  end
+  def after(*)
+    nil
+  end
 end
 class Trigger
   attr_accessor :name
-  def ruby(&block) = Vagrant::TRIGGERS[name] = block
+  def ruby(&block)
+    Vagrant::TRIGGERS[name] = block
+  end
 end
 class Time
-  def self.now = Time.utc(2027)
+  def self.now
+    Time.utc(2027)
+  end
 end
+RbConfig::CONFIG["host_os"] = "linux-gnu"
+RbConfig::CONFIG["host_cpu"] = "x86_64"
 box, provider = ARGV
 load "Vagrantfile"
 vm = Struct.new(:box).new(box)

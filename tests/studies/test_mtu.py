@@ -355,6 +355,12 @@ def test_runs_of_other_figures_do_not_judge_a_claim() -> None:
         assert on("mtu-bandwidth-size", table).verdict == verdict
 
 
+def test_the_reason_says_where_runs_of_other_figures_judge_a_claim() -> None:
+    """The short form has none of the figures 17 and 21."""
+    assert "other figures than 17, 21" in on("mtu-start-below", short("mtu")).because
+    assert "other figures" not in on("mtu-bandwidth-size", short("mtu")).because
+
+
 def test_less_bandwidth_is_said_of_light_load_too_but_for_7999_bytes() -> None:
     for size, verdict in ((7999, REPRODUCED), (1518, NOT)):
         more = changed(PRINTED["mtu"], 1.02, metric="bandwidth_mean_mbps", rates="100/10", frame_bytes=size)

@@ -201,6 +201,7 @@ SETTINGS: Numbers = {str(number): number for number in range(10)}
         (REPEATS, Threshold("x", "<", 1, "{:g} of {} at most"), None, "; 3 of b at most"),
         (REPEATS, Threshold("x", ">", 0, "{2:g}", "each"), True, "6 of 6 runs"),
         (REPEATS, Threshold("x", ">", 2, "{:g} at most", "each"), None, "; 0 of 3 with a, 2 of 3 with b; 3 at most"),
+        ([{"a": 3}, {"a": 3, "b": 0}], Threshold("x", ">", 2, "{:g}", "each"), None, "2 of 2 with a, 0 of 1 with b"),
         (REPEATS[:2], Threshold("x", "within", (1, 3), ", {mean:g}", "apart"), False,
          "a: 2 of 2 repeats, alike with every seed, 1; b: 0 of 2 repeats, alike with every seed, 3"),
         (SETTINGS, Threshold("x", "<=", 8, "{:g} at most", "most"), True, "9 of 10 settings; 9 at most"),

@@ -130,7 +130,8 @@ def decided(by: Threshold, repeats: Sequence[Numbers]) -> tuple[ShareOfRuns, str
     With "each" every number counts as a run of its own, and the text has the share of each name where these differ;
     otherwise a repeat holds if enough of its numbers do.
     """
-    measured = {name: [numbers[name] for numbers in repeats if name in numbers] for name in repeats[0]}
+    names = dict.fromkeys(chain.from_iterable(repeats))
+    measured = {name: [numbers[name] for numbers in repeats if name in numbers] for name in names}
     if by.of == "each":
         kept = {name: [_holds(by, it) for it in values] for name, values in measured.items()}
         found = share(chain.from_iterable(kept.values()), *measured.values(), what="runs")
