@@ -222,7 +222,8 @@ def test_an_empty_recording_and_a_run_without_one_are_refused() -> None:
 
 
 def test_a_flow_is_asked_for_by_a_whole_word_of_its_name() -> None:
-    events = Events(Event(0.0, "loss", "", "", flow=f"TCP {source}:5 to h3:80") for source in ("h1", "h10"))
+    sources = "h1", "h10", "h1-a", "a-h1"
+    events = Events(Event(0.0, "loss", "", "", flow=f"TCP {it}:5 to h3:80") for it in sources)
     assert [it.flow for it in events.of(flow="h1")] == ["TCP h1:5 to h3:80"]
 
 
@@ -234,3 +235,24 @@ def test_a_session_of_bgp_is_given_up_for_the_reason_that_the_notification_has(s
     hop = PacketHop(0, "r1-eth0", 0, 1, 1, 14 + len(ip + tcp), bytes(12) + b"\x08\x00" + ip + tcp, b"", "", "", 0)
     recording = Recording(NetworkState(()), (Port("r1", "r1-eth0", None),), (hop,), end_s=1)
     assert [it.why for it in recording.events.of("neighbour")] == ([] if why is None else [why])
+
+
+def bfd(number: int, interface: str, state: int, multiplier: int, diagnostic: int = 0) -> PacketHop:
+    """Return a packet of BFD (RFC 5880, section 4.1) that an interface sends a second after the one before."""
+    one, two = (1, 2) if interface == "r1-eth0" else (2, 1)
+    message = bytes([0x20 | diagnostic, state << 6, multiplier, 24]) + bytes(20)
+    udp = bytes([0xC0, one, 0x0E, 0xC8, 0, 8 + len(message), 0, 0]) + message
+    ip = bytes([0x45, 0, 0, 20 + len(udp)]) + bytes(5) + bytes([17, 0, 0, 10, 0, 0, one, 10, 0, 0, two])
+    at_ns, head = number * 10**9, bytes(12) + b"\x08\x00" + ip + udp
+    return PacketHop(number, interface, at_ns, at_ns, at_ns, len(head), head)
+
+
+def test_bfd_gives_a_neighbour_up_when_as_many_packets_are_missing_as_the_neighbour_said() -> None:
+    """RFC 5880, section 6.8.4: who receives goes by the multiplier of the packets that it received."""
+    up, down, expired = 3, 1, 1
+    hops = (bfd(0, "r1-eth0", up, 3), bfd(1, "r2-eth0", up, 5), bfd(2, "r1-eth0", down, 3, expired))
+    ports = (Port("r1", "r1-eth0", "r2-eth0"), Port("r2", "r2-eth0", "r1-eth0"))
+    (given_up,) = Recording(NetworkState(()), ports, hops, end_s=3).events.of("neighbour")
+    assert (given_up.at_s, given_up.where) == (2, "r1-eth0")
+    assert given_up.what.startswith("r1 gives up r2")
+    assert "5 packets of r2" in given_up.why

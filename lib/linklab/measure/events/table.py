@@ -62,7 +62,7 @@ class Events(tuple[Event, ...]):
         for kind in kinds:
             if kind not in _KINDS:
                 raise MeasurementError(f"there is no kind of event {quoted(kind)}: choose of {', '.join(_KINDS)}")
-        named = re.compile(rf"(?<!\w){re.escape(flow)}(?!\w)" if flow else "")
+        named = re.compile(rf"(?<![\w-]){re.escape(flow)}(?![\w-])" if flow else "")
         return Events(
             it
             for it in self
