@@ -13,6 +13,7 @@ from linklab.errors import MeasurementError
 from linklab.measure.events.network import CableOutage
 from linklab.measure.events.reading import events_of
 from linklab.measure.events.table import Events
+from linklab.measure.flow_names import Congestion
 from linklab.measure.flows import Flow
 from linklab.measure.recordings import Recording
 from linklab.network import NetworkState
@@ -163,6 +164,15 @@ class Run:
             raise MeasurementError("this run was not recorded: give record=True to measure.run_together")
         return self.recording.save_pcap(path, *interfaces)
 
+    @property
+    def congestion(self) -> Congestion:
+        """The congestion control of its TCP flows, by source and destination."""
+        return {
+            (result.flow.source, result.flow.destination): control
+            for result in self.results
+            if (control := getattr(result.flow, "congestion", ""))
+        }
+
     @cached_property
     def events(self) -> Events:
         """What happened in the run, and why; see `linklab.measure.Events`. Flows are named as the player names them.
@@ -171,13 +181,8 @@ class Run:
         """
         if self.recording is None:
             raise MeasurementError("this run was not recorded: give record=True to measure.run_together")
-        congestion = {
-            (result.flow.source, result.flow.destination): control
-            for result in self.results
-            if (control := getattr(result.flow, "congestion", ""))
-        }
         outages = [it.outage for it in self.results if it.outage]
-        return events_of(self.recording, congestion, outages)
+        return events_of(self.recording, self.congestion, outages)
 
     @property
     def origin(self) -> Origin | None:

@@ -133,7 +133,7 @@ class RecordedTraffic:
             )
 
     def flow_events(self) -> Iterator[Event]:
-        """Yield the begin of each flow, and its end where the recording has it."""
+        """Yield when each flow begins, and when it ends, where the recording has that."""
         for flow in self.flows.values():
             if flow.ends.protocol in _TOLD and flow.packets:
                 yield from self._tcp_ends(flow) if flow.ends.protocol == "TCP" else self._ends(flow)

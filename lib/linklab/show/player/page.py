@@ -100,12 +100,7 @@ def replay(*runs: Run | Recording, labels: Sequence[str] = ()) -> Replay:
             raise MeasurementError("this run was not recorded: give record=True to measure.run_together")
         if not recording.hops:
             raise MeasurementError("this recording is empty: replay it after its block has ended, with some traffic")
-        congestion = {
-            (result.flow.source, result.flow.destination): control
-            for result in (run.results if isinstance(run, Run) else ())
-            if (control := getattr(result.flow, "congestion", ""))
-        }
-        found.append(PlayedRun(recording, name, congestion))
+        found.append(PlayedRun(recording, name, run.congestion if isinstance(run, Run) else {}))
     return Replay(found)
 
 
