@@ -204,6 +204,8 @@ SETTINGS: Numbers = {str(number): number for number in range(10)}
         ([{"a": 3}, {"a": 3, "b": 0}], Threshold("x", ">", 2, "{:g}", "each"), None, "2 of 2 with a, 0 of 1 with b"),
         (REPEATS[:2], Threshold("x", "within", (1, 3), ", {mean:g}", "apart"), False,
          "a: 2 of 2 repeats, alike with every seed, 1; b: 0 of 2 repeats, alike with every seed, 3"),
+        ([{"a": 1}, {"a": 1, "b": 9}], Threshold("x", "<", 5, ", {mean:g}", "apart"), None, "b: 0 of 1 repeats"),
+        ([{"a": 1, "b": 1}, {"a": 1}], Threshold("x", "<", 5, ", {mean:g}", "apart"), None, "b: 1 of 1 repeats"),
         (SETTINGS, Threshold("x", "<=", 8, "{:g} at most", "most"), True, "9 of 10 settings; 9 at most"),
         (SETTINGS, Threshold("x", "<=", 8, "{:g} at most"), False, "9 of 10 settings; 9 at most"),
         ({"a": 2.0}, Threshold("x", ">", 1, "{:g}"), True, "2"),

@@ -130,8 +130,7 @@ def decided(by: Threshold, repeats: Sequence[Numbers]) -> tuple[ShareOfRuns, str
     With "each" every number counts as a run of its own, and the text has the share of each name where these differ;
     otherwise a repeat holds if enough of its numbers do.
     """
-    names = dict.fromkeys(chain.from_iterable(repeats))
-    measured = {name: [numbers[name] for numbers in repeats if name in numbers] for name in names}
+    measured = _by_name(repeats)
     if by.of == "each":
         kept = {name: [_holds(by, it) for it in values] for name, values in measured.items()}
         found = share(chain.from_iterable(kept.values()), *measured.values(), what="runs")
@@ -141,6 +140,12 @@ def decided(by: Threshold, repeats: Sequence[Numbers]) -> tuple[ShareOfRuns, str
         return found, f"{by_name}; {_told(by, repeats)}"
     outcomes = [_holds_in_enough(by, [_holds(by, it) for it in numbers.values()]) for numbers in repeats]
     return share(outcomes, *measured.values()), _told(by, repeats)
+
+
+def _by_name(repeats: Sequence[Numbers]) -> dict[str, list[float]]:
+    """Return the numbers of each name, from the repeats that have it."""
+    names = dict.fromkeys(chain.from_iterable(repeats))
+    return {name: [numbers[name] for numbers in repeats if name in numbers] for name in names}
 
 
 def by_thresholds(thresholds: Sequence[Threshold], quantities: Mapping[str, Quantity], tables: Tables) -> Finding:
@@ -161,8 +166,8 @@ def by_thresholds(thresholds: Sequence[Threshold], quantities: Mapping[str, Quan
         numbers = quantities[by.quantity](tables)
         if by.of == "apart":
             assert not isinstance(numbers, Mapping)
-            for name in numbers[0]:
-                values = Values(tuple(repeat[name] for repeat in numbers))
+            for name, of_repeats in _by_name(numbers).items():
+                values = Values(tuple(of_repeats))
                 found = share((_holds(by, it) for it in values.values), values.values)
                 outcomes.append(found.holds)
                 told = by.tells.format(mean=values.mean, low=values.low, high=values.high)
