@@ -132,6 +132,13 @@ def _renamed_ids() -> Any:
     return book
 
 
+def _stripped() -> Any:
+    """As programs save it that know neither cells' names nor metadata; a cell was added, and a text has no answer."""
+    book = added(put(solved(), reflect_throughput=source(cell(starter(), "reflect-throughput"))), "ping", "mine = 1")
+    book["cells"] = [{key: each[key] for key in ("cell_type", "source")} for each in book["cells"]]
+    return book
+
+
 MARKUP: Final = "</script></style></title><script>alert('owned')</script><img src=x onerror=alert(1)>{{ 7*7 }}\x1b[31m"
 
 CASES: Final[tuple[Case, ...]] = (
@@ -157,6 +164,7 @@ CASES: Final[tuple[Case, ...]] = (
     Case("pasted-outputs", lambda: _one(_pasted())),
     Case("markup", lambda: _one(put(solved(), reflect_queue=MARKUP,
                                     answer_prediction_rtt=f"# {MARKUP}\n{PREDICTED}"))),
+    Case("stripped", lambda: _one(_stripped()), ("known by their texts",)),
 )  # fmt: skip
 BY_NAME: Final = {case.name: case for case in CASES}
 

@@ -81,6 +81,19 @@ def test_each_case_is_recognised_and_noted(tmp_path: Path, kit: Kit, case: Case)
     assert all(note.isprintable() for note in notes)
 
 
+def test_a_notebook_that_has_lost_its_names_counts_as_it_did(tmp_path: Path, kit: Kit) -> None:
+    book = put(solved(), reflect_throughput=source(cell(starter(), "reflect-throughput")))
+    bare = {"cells": [{key: each[key] for key in ("cell_type", "source")} for each in book["cells"]]}
+    kept, found = _assembled(tmp_path / "kept", book, kit), _assembled(tmp_path / "bare", bare, kit)
+    assert (found.text, found.free_texts, found.notes) == (kept.text, kept.free_texts, ())
+
+
+def test_a_lab_under_another_lab_s_name_is_noted(tmp_path: Path, kit: Kit) -> None:
+    found = _recognised(tmp_path, {f"{LAB}.ipynb": data(starter("06-multiplexing"))}, kit)
+    assert list(found.notebooks) == ["06-multiplexing"]
+    assert any(LAB in note and "06-multiplexing" in note for note in found.notes)
+
+
 def test_every_lab_is_recognised_by_its_cells(tmp_path: Path, kit: Kit) -> None:
     files = {f"{number}.ipynb": data(starter(lab)) for number, lab in enumerate(kit.labs)}
     found = _recognised(tmp_path, files, kit)

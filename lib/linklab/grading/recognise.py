@@ -14,7 +14,7 @@ from typing import Final
 from linklab.grading.kit import SIMPLEPERF, Kit, KitLab
 from linklab.grading.names import listed
 from linklab.grading.submissions import Submission
-from linklab.grading.submitted_notebook import NotebookError, SubmittedCell, named, read_submitted
+from linklab.grading.submitted_notebook import NotebookError, SubmittedCell, is_named, named, read_submitted
 from linklab.grading.unpack import Member
 from linklab.record import TEXT_STUB
 
@@ -108,7 +108,7 @@ def _notebooks(files: Iterable[Member], kit: Kit, notes: list[str]) -> dict[str,
     for member in files:
         if _called(member).casefold().endswith(".ipynb"):
             try:
-                found = _notebook(member, kit)
+                found = _notebook(member, kit, notes)
             except NotebookError as error:
                 notes.append(f"{member.name} {error}")
             else:
@@ -125,15 +125,20 @@ def _notebooks(files: Iterable[Member], kit: Kit, notes: list[str]) -> dict[str,
     return counting
 
 
-def _notebook(member: Member, kit: Kit) -> FoundNotebook:
+def _notebook(member: Member, kit: Kit, notes: list[str]) -> FoundNotebook:
     """Return a notebook of a lab. Raises NotebookError for any other file."""
     cells = read_submitted(member.path)
     if not cells:
         raise NotebookError("is a notebook without cells")
     lab = _lab_of(cells, kit)
     if lab is None:
-        raise NotebookError("is a notebook, but none of these labs: its cells have other names")
-    cells = named(cells, {part.cell_id: part.starter for part in lab.parts})
+        raise NotebookError("is a notebook, but none of these labs: its cells have other names and texts")
+    if not is_named(cells, lab.all_ids):
+        notes.append(f"{member.name}: its cells have lost their names, and were known by their texts and places")
+    called = _called(member).casefold().removesuffix(".ipynb")
+    if called != lab.name and called in kit.labs:
+        notes.append(f"{member.name} is called {called}, and holds {lab.name}")
+    cells = named(cells, lab.parts)
     texts = {cell.key: cell.source.strip() for cell in reversed(cells)}
     answered = sum(
         part.role in ("answer", "free text")
@@ -144,15 +149,30 @@ def _notebook(member: Member, kit: Kit) -> FoundNotebook:
     return FoundNotebook(lab, member, cells, answered)
 
 
-def _lab_of(cells: Iterable[SubmittedCell], kit: Kit) -> KitLab | None:
-    """Return the lab that cells are of: several labs have a ``check-rtt``, but no two have the same cells."""
+def _lab_of(cells: Sequence[SubmittedCell], kit: Kit) -> KitLab | None:
+    """Return the lab that cells are of: several labs have a ``check-rtt``, but no two have the same cells.
+
+    Cells without any lab's names are of the lab whose own cells most of them read like, word for word.
+    """
     keys = {key for cell in cells for key in (cell.key, cell.grade_id) if key}
     scores = sorted(
         ((len(keys & lab.marked), len(keys & lab.all_ids), name) for name, lab in kit.labs.items()), reverse=True
     )
-    if not scores or scores[0][0] == 0 or (len(scores) > 1 and scores[0][:2] == scores[1][:2]):
+    if not scores or scores[0][0] == 0:
+        return _lab_by_text(cells, kit)
+    if len(scores) > 1 and scores[0][:2] == scores[1][:2]:
         return None
     return kit.labs[scores[0][2]]
+
+
+def _lab_by_text(cells: Iterable[SubmittedCell], kit: Kit) -> KitLab | None:
+    """Return the lab of whose own cells, which no student writes, more than half are among these cells."""
+    texts = {cell.source.strip() for cell in cells}
+    for lab in kit.labs.values():
+        own = [part.starter.strip() for part in lab.parts if part.role in ("given", "check")]
+        if 2 * sum(text in texts for text in own) > len(own):
+            return lab
+    return None
 
 
 def _program(name: str, starter: str, scripts: Iterable[Member], notes: list[str]) -> Member | None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
 from linklab.errors import LinklabError
 from linklab.grade.check import checks_in
+from linklab.grading.kit import LabCell
 from linklab.record import RESULT_MIME, opened_by
 
 LARGEST_BYTES: Final = 20_000_000
@@ -69,23 +71,48 @@ def read_submitted(path: Path) -> tuple[SubmittedCell, ...]:
     return tuple(_cells(cells))
 
 
-def named(cells: Iterable[SubmittedCell], starters: Mapping[str, str]) -> tuple[SubmittedCell, ...]:
-    """Return the cells, each named as in a lab whose cells are ``starters``, by name.
+def named(cells: Sequence[SubmittedCell], parts: Sequence[LabCell]) -> tuple[SubmittedCell, ...]:
+    """Return the cells, each named as in a lab of these ``parts``.
 
     Some programs give all cells new names. Then nbgrader's counts, and a cell that reads as one of the lab's does is
-    that one.
+    that one. Where no cell has a name any more, an answer is known by its place among those.
     """
-    cells = list(cells)
-    missing = {name: text.strip() for name, text in starters.items() if name not in {cell.key for cell in cells}}
-    found = []
+    places = {part.cell_id: at for at, part in enumerate(parts)}
+    missing = places.keys() - {cell.key for cell in cells}
+    by_place = not is_named(cells, places)
+    found, after = [], 0
     for cell in cells:
         name = cell.key
-        if name not in starters:
-            same = (known for known, text in missing.items() if text == cell.source.strip())
-            name = cell.grade_id if cell.grade_id in missing else next(same, name)
-            missing.pop(name, None)
+        if name not in places:
+            name = cell.grade_id if cell.grade_id in missing else _same_text(cell, parts, missing)
+            if by_place and not name:
+                name = _same_place(cell, parts[after:], missing)
+            missing -= {name}
+        after = places[name] + 1 if name in places else after
         found.append(replace(cell, key=name))
     return tuple(found)
+
+
+def is_named(cells: Iterable[SubmittedCell], names: Collection[str]) -> bool:
+    """Return whether a cell still has one of a lab's names, Jupyter's or nbgrader's."""
+    return any(cell.key in names or cell.grade_id in names for cell in cells)
+
+
+def _same_text(cell: SubmittedCell, parts: Iterable[LabCell], missing: Collection[str]) -> str:
+    return next(
+        (
+            part.cell_id
+            for part in parts
+            if part.cell_id in missing and part.starter.strip() == cell.source.strip()
+        ),
+        "",
+    )  # fmt: skip
+
+
+def _same_place(cell: SubmittedCell, parts: Iterable[LabCell], missing: Collection[str]) -> str:
+    """Return the first of the parts of the cell's type before the next one that is not missing."""
+    gap = itertools.takewhile(lambda part: part.cell_id in missing, parts)
+    return next((part.cell_id for part in gap if part.cell_type == cell.cell_type), "")
 
 
 def _cells(cells: list[Any]) -> Iterator[SubmittedCell]:
