@@ -274,11 +274,21 @@ def test_copies_are_named(group: PretendedClass) -> None:
         group.hand_in(name, solved())
     group.hand_in("cyd", added(put(solved(), reflect_queue="An answer of my own."), "ping", "x = 1"))
     grades = group.grade()
+    kit = "(the kit's own answer and rubric)"
     assert {one.what: one.students for one in grades.alike} == {
         "simpleperf.py": ("ada", "bob", "(the kit's own solution)"),
-        f"{LAB}, reflect-throughput": ("ada", "bob", "cyd"),
-        f"{LAB}, reflect-queue": ("ada", "bob"),
+        f"{LAB}, reflect-throughput": ("ada", "bob", "cyd", kit),
+        f"{LAB}, reflect-queue": ("ada", "bob", kit),
     }
+
+
+@pytest.mark.parametrize("text", ["answer", "rubric", "explanation"])
+def test_a_text_of_the_kit_s_own_that_was_handed_in_is_named(group: PretendedClass, kit: Kit, text: str) -> None:
+    asked = next(part for part in kit.labs[LAB].parts if part.cell_id == "reflect-queue")
+    pasted = f"I think so: {kit.labs[LAB].own_texts(asked)[text]}"
+    group.hand_in("ada", put(starter(), reflect_queue=pasted, reflect_throughput="My own words. " * 12))
+    (found,) = group.grade().alike
+    assert (found.what, found.students) == (f"{LAB}, reflect-queue", ("ada", f"(the kit's own {text})"))
 
 
 def test_python_files_lie_beside_the_notebook_that_is_judged_as_at_home(group: PretendedClass) -> None:

@@ -23,7 +23,7 @@ from markupsafe import Markup as Safe
 
 from linklab.classroom.contents import Contents
 from linklab.errors import LinklabError
-from linklab.grading.kit import text_of
+from linklab.grading.kit import RUBRIC, text_of
 from linklab.grading.manual_points import FILE, Given, GivenRow, PointsFile, points_of
 from linklab.grading.names import cleaned
 from linklab.report.page import encodable, environment, style
@@ -36,7 +36,6 @@ _POLICY: Final = (
     "frame-ancestors 'none'; form-action 'none'; base-uri 'none'"
 )
 _LARGEST_BYTES: Final = 1_000_000
-_RUBRIC: Final = "**Rubric.**"
 _WRONG: Final = "Typical wrong:"
 _POINTS: Final = re.compile(r"\A(\d+(?:\.\d+)?) points?(?:: |, )")
 _DESCRIPTION = """\
@@ -56,7 +55,7 @@ class RubricItem:
 
 def rubric_items(model_answer: str) -> tuple[RubricItem, ...]:
     """Return the items of the rubric at the end of a model answer: points first, then typical mistakes."""
-    whole = " ".join(model_answer.partition(_RUBRIC)[2].split())
+    whole = " ".join(model_answer.partition(RUBRIC)[2].split())
     counts, _, wrong = whole.partition(_WRONG)
     items = []
     for text in re.split(r"[;.] (?=\d+(?:\.\d+)? points?(?:: |, ))", counts.strip().rstrip(".;")):

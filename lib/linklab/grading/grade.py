@@ -252,7 +252,7 @@ def _answers(students: Sequence[StudentWork], order: Order) -> Iterator[WrittenA
 
 
 def _alike(students: Sequence[StudentWork], order: Order) -> Iterator[Alike]:
-    """Compare the class's work with each other's and with the kit's own programs; yield what is alike."""
+    """Compare the class's work, programs and free texts with the kit's own too; yield what is alike."""
     kit = order.kit
     for file, starter in kit.starters.items():
         written = {one.student: one.programs[file] for one in students if file in one.programs}
@@ -267,7 +267,9 @@ def _alike(students: Sequence[StudentWork], order: Order) -> Iterator[Alike]:
                 yield from programs_alike(what, answers, part.starter)
             elif part.role == "free text":
                 texts = {work.student: work.free_texts[cell] for work in works if cell in work.free_texts}
-                yield from texts_alike(what, texts)
+                own = {f"(the kit's own {text})": it for text, it in kit.labs[name].own_texts(part).items()}
+                found = texts_alike(what, texts | own)
+                yield from (one for one in found if not own.keys() >= set(one.students))
 
 
 # --- Pages and tables

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
+import linklab
 from linklab import options
 from linklab.classroom.contents import Contents
 from linklab.errors import LinklabError
+from linklab.grade.choices import explanation
 from linklab.grading.cells import calls_of
 from linklab.grading.names import listed
 from linklab.notebooks.build import SOLUTIONS
@@ -18,11 +21,16 @@ from linklab.report.safe_html import headings
 
 Role = Literal["given", "answer", "check", "free text"]
 SIMPLEPERF = "simpleperf.py"
+RUBRIC: Final = "**Rubric.**"
+"""What stands in a model answer before its rubric."""
 
 
 @dataclass(frozen=True)
 class LabCell:
-    """One cell of a lab. ``starter`` is its text as students get it, ``full`` as the instructor runs it."""
+    """One cell of a lab. ``starter`` is its text as students get it, ``full`` as the instructor has it.
+
+    Of an answer in code ``full`` is the starter: the instructor's own is nothing that grading may need.
+    """
 
     cell_id: str
     role: Role
@@ -70,6 +78,15 @@ class KitLab:
     def max_points(self) -> float:
         """What all graded cells are worth."""
         return sum(part.points for part in self.parts)
+
+    def own_texts(self, part: LabCell) -> dict[str, str]:
+        """Return what the kit itself says to a question for a free text: answer, rubric, and what students can open."""
+        answer, _, rubric = part.full.partition(RUBRIC)
+        texts = {"answer": answer, "rubric": rubric, "answer and rubric": part.full}
+        with contextlib.suppress(LinklabError):  # not every question has one
+            folder = Path(linklab.__file__).parent / "labs" / f"lab{self.name[:2]}"
+            texts["explanation"] = explanation(folder, part.cell_id.removeprefix("reflect-"))
+        return texts
 
 
 @dataclass(frozen=True)
@@ -152,9 +169,10 @@ def _part(cell: dict[str, Any], full: str) -> LabCell:
     elif told.get("grade"):
         role = "check"
     points = float(told.get("points", 0)) if told.get("grade") else 0.0
-    # of an answer the instructor's own solution is nothing that grading may need
     starter = text_of(cell)
-    return LabCell(cell["id"], role, cell["cell_type"], starter, full if role == "check" else starter, points)
+    return LabCell(
+        cell["id"], role, cell["cell_type"], starter, full if role in ("check", "free text") else starter, points
+    )
 
 
 def text_of(cell: Mapping[str, Any]) -> str:
