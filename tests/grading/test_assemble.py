@@ -59,6 +59,7 @@ def _book(assembled: Assembled) -> Any:
 def test_each_case_is_recognised_and_noted(tmp_path: Path, kit: Kit, case: Case) -> None:
     found = _recognised(tmp_path, case.files(), kit)
     assert list(found.notebooks) == ([LAB] if case.found else [])
+    assert bool(found.left_aside) != case.found
     notes = list(found.notes)
     if case.found:
         assembled = assemble(kit.labs[LAB], found.notebooks[LAB].cells)

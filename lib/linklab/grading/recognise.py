@@ -45,21 +45,22 @@ class Recognised:
     """What a student handed in for which lab. `notes` are for student and instructor alike, a line each.
 
     ``programs`` are those of labs, simpleperf among them, by the names that they must have, and the Python files beside
-    them.
+    them. ``left_aside`` are the notes on notebooks that cannot be graded.
     """
 
     notebooks: Mapping[str, FoundNotebook]
     programs: Mapping[str, Member]
     notes: tuple[str, ...]
+    left_aside: tuple[str, ...] = ()
 
 
 def recognise(submission: Submission, kit: Kit) -> Recognised:
     """Look through all files of a submission. Whatever is wrong with one of them is a note, and nothing else."""
-    notes = list(submission.notes)
+    notes, left_aside = list(submission.notes), list[str]()
     scripts = [member for member in submission.files if _called(member).casefold().endswith(".py")]
     notebooks = {
         lab: replace(found, helpers=_beside(found.member, scripts, kit, notes))
-        for lab, found in _notebooks(submission.files, kit, notes).items()
+        for lab, found in _notebooks(submission.files, kit, notes, left_aside).items()
     }
     programs: dict[str, Member] = {}
     for name, starter in kit.starters.items():
@@ -67,7 +68,7 @@ def recognise(submission: Submission, kit: Kit) -> Recognised:
         if best is not None:
             programs = _beside(best, scripts, kit, notes) | {name: best} | programs
     if not notebooks and not programs:
-        notes.append("no notebook of a lab and no program of one was found")
+        left_aside.append("no notebook of a lab and no program of one was found")
     used = [*programs.values(), *(one for each in notebooks.values() for one in each.helpers.values())]
     others = [member for member in scripts if _called(member).casefold() not in kit.starters]
     if along := listed((it.name for it in others if it in used), MOST_HELPERS):
@@ -76,7 +77,7 @@ def recognise(submission: Submission, kit: Kit) -> Recognised:
         missing = " or ".join(name for name in kit.starters if name not in programs)
         mend = f"; the program of a lab must be called {missing}" if SIMPLEPERF in missing else ""
         notes.append(f"other programs are not used: {unused}; they lie beside nothing that counts{mend}")
-    return Recognised(notebooks, programs, tuple(dict.fromkeys(notes)))
+    return Recognised(notebooks, programs, tuple(dict.fromkeys((*left_aside, *notes))), tuple(left_aside))
 
 
 def _called(member: Member) -> str:
@@ -102,7 +103,7 @@ def _age(member: Member) -> tuple[float, int, str]:
     return member.modified_s, _original_name(member.parts[-1])[1], member.name
 
 
-def _notebooks(files: Iterable[Member], kit: Kit, notes: list[str]) -> dict[str, FoundNotebook]:
+def _notebooks(files: Iterable[Member], kit: Kit, notes: list[str], left_aside: list[str]) -> dict[str, FoundNotebook]:
     """Return the notebook that counts for each lab: the one with most answers, of equally full ones the newest."""
     candidates: dict[str, list[FoundNotebook]] = {}
     for member in files:
@@ -110,7 +111,7 @@ def _notebooks(files: Iterable[Member], kit: Kit, notes: list[str]) -> dict[str,
             try:
                 found = _notebook(member, kit, notes)
             except NotebookError as error:
-                notes.append(f"{member.name} {error}")
+                left_aside.append(f"{member.name} {error}")
             else:
                 candidates.setdefault(found.lab.name, []).append(found)
     counting = {}

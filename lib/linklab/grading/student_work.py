@@ -24,14 +24,15 @@ _LARGEST_VARIANT_BYTES: Final = 100_000
 class Order:
     """What to grade: which labs, on whose network, within which limits.
 
-    ``students`` is the list of students; without one, everybody who handed something in is graded. ``networks`` are the
-    students' own, by id. If ``only`` names students, all of their work is judged again, and the others keep their
-    verdicts. ``pattern`` says whose a path in a download is, where no platform's pattern does (`collect`).
+    ``students`` is the list of students, with the other names of each; without one, everybody who handed something in
+    is graded. ``networks`` are the students' own, by id. If ``only`` names students, all of their work is judged again,
+    and the others keep their verdicts. ``pattern`` says whose a path in a download is, where no platform's pattern does
+    (`collect`).
     """
 
     kit: Kit
     labs: Sequence[str]
-    students: Sequence[str] | None = None
+    students: Mapping[str, Sequence[str]] | None = None
     networks: Mapping[str, Network] | None = None
     limits: Limits = field(default_factory=Limits)
     only: Sequence[str] = ()
@@ -57,7 +58,8 @@ class StudentWork:
     """A student of the class, with the work for each lab.
 
     ``programs`` are those that the kit has starters for. ``notes`` are for the student too. ``unread`` is the reason if
-    nothing could be read. ``known_as`` are the student's numbers on learning platforms.
+    nothing could be read. ``known_as`` are the student's numbers on learning platforms. ``left_aside`` are
+    the notes on what cannot be graded.
     """
 
     student: str
@@ -66,6 +68,7 @@ class StudentWork:
     handed_in: bool = True
     notes: tuple[str, ...] = ()
     known_as: tuple[tuple[str, str], ...] = ()
+    left_aside: tuple[str, ...] = ()
     unread: str = ""
 
 
@@ -82,7 +85,9 @@ def read_student(one: Submission, order: Order, judged: Path, begun_at: str) -> 
         for name, member in found.programs.items()
         if name in order.kit.starters
     }
-    student = StudentWork(one.student, programs=programs, notes=notes, known_as=one.known_as)
+    student = StudentWork(
+        one.student, programs=programs, notes=notes, known_as=one.known_as, left_aside=found.left_aside
+    )
     variant = "" if order.networks is None else variant_text(network)
     for name in order.labs:
         lab = order.kit.labs[name]

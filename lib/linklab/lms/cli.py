@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -45,6 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Write points and pages, say what became of them, return the exit status. What raises LinklabError writes none."""
     from linklab import schema
     from linklab.grading.grades import FILE, ClassGrade
+    from linklab.grading.names import cleaned
     from linklab.lms.export import ExportOptions, fill
     from linklab.options import chosen
 
@@ -65,32 +66,43 @@ def run(arguments: argparse.Namespace) -> int:
     if into is not None:
         options = ExportOptions(arguments.id, arguments.points, arguments.replace, arguments.provisional)
         filled = fill(into.read_bytes(), into.name, grades, labs, options)
+    troubles = [f"not graded, {line}" for line in grades.unmatched]
+    troubles += [f"not graded, {cleaned(one.student)}: {line}" for one in grades.students for line in one.left_aside]
     if where is not None:
-        pages = list(_pages(graded, grades, labs or tuple(grades.labs), arguments.provisional))
+        pages, left_out = _pages(graded, grades, labs or tuple(grades.labs), arguments.provisional)
         _write_pages(where, pages, filled)
+        troubles += left_out if filled is None else []
     if filled is not None:
         _keep(output, filled.table.encoded())
         print(*filled.said, f"{output}: import it into the platform", sep="\n")
-        for line in filled.troubles:
-            print(line, file=sys.stderr)
-    for line in grades.unmatched:
-        print(f"not graded, {line}")
-    return 1 if filled is not None and filled.troubles else 0
+        troubles += filled.troubles
+    for line in troubles:
+        print(line, file=sys.stderr)
+    return 1 if troubles else 0
 
 
-def _pages(graded: Path, grades: ClassGrade, labs: Sequence[str], provisional: bool) -> Iterator[FeedbackFile]:
-    """Yield students' pages, for each lab whose points are final."""
+def _pages(
+    graded: Path, grades: ClassGrade, labs: Sequence[str], provisional: bool
+) -> tuple[list[FeedbackFile], list[str]]:
+    """Return students' pages, for each lab whose points are final, and a line for each whose are not."""
+    from linklab.grading.names import cleaned
     from linklab.lms.export import not_final, was_handed_in
     from linklab.lms.feedback import FeedbackFile
 
+    pages, left_out = [], []
     for lab in labs:
         for one in grades.students:
             mark = one.labs.get(lab)
-            if mark is not None and was_handed_in(mark) and not not_final(mark, provisional):
-                page = graded / "feedback" / Path(one.page).name
-                if not page.is_file():
-                    raise LinklabError(f"there is no page {page}: grade again")
-                yield FeedbackFile(one.student, lab, page.read_bytes())
+            if mark is None or not was_handed_in(mark):
+                continue
+            if why := not_final(mark, provisional):
+                left_out.append(f"no page, {cleaned(one.student)}, {lab}: {why}")
+                continue
+            page = graded / "feedback" / Path(one.page).name
+            if not page.is_file():
+                raise LinklabError(f"{cleaned(one.student)} has no page in {page.parent}: run linklab grade again")
+            pages.append(FeedbackFile(one.student, lab, page.read_bytes()))
+    return pages, left_out
 
 
 def _write_pages(where: Path, pages: Sequence[FeedbackFile], filled: Filled | None) -> None:
