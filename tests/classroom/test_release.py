@@ -9,7 +9,7 @@ import pytest
 
 from linklab.classroom.contents import Contents
 from linklab.classroom.release import MANIFEST, release
-from linklab.classroom.roster import networks_of, read_secret
+from linklab.classroom.roster import networks_of, read_secret, read_students
 from linklab.cli import main
 from linklab.course import FILE, read_variant
 from linklab.errors import LinklabError
@@ -129,7 +129,9 @@ def test_how_many_hints_there_are_goes_out_with_the_labs(monkeypatch: pytest.Mon
         ("ada\n../bob\n", "line 2: '../bob' begins with a dot"),
         ("a/b\n", "holds a slash"),
         ("-rf\n", "begins with a dot or a hyphen"),
-        ("ada\nAda\n", "listed twice"),
+        ("ada\nAda\n", "line 2: 'Ada' lists somebody twice"),
+        ("ada = 12\nbob = 13, 12\n", "line 2: '12' lists somebody twice"),
+        ("ada = 1;2\n", "looks like columns"),
         ("# nobody\n\n", "lists no student"),
         ("x" * 101, "more than 100 bytes"),
         ("a\x1b[31m\n", "cannot be printed"),
@@ -144,6 +146,12 @@ def test_a_list_that_cannot_be_released_is_refused(
     roster[0].write_text(text)
     with pytest.raises(LinklabError, match=says):
         networks_of(*roster)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_a_list_is_read_as_programs_save_it(tmp_path: Path, encoding: str) -> None:
+    (tmp_path / "students").write_bytes("Åsa\r\nbob = 12, Bob Ray\r\n".encode(encoding))
+    assert read_students(tmp_path / "students") == {"Åsa": (), "bob": ("12", "Bob Ray")}
 
 
 def test_the_secret_must_be_there_long_and_private(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -36,6 +36,13 @@ def test_each_check_and_question_has_its_numbers() -> None:
     assert (why.students, why.open_count, why.percent, why.discrimination) == (0, 6, None, None)
 
 
+def test_points_of_a_question_are_known_when_all_its_answers_have_some() -> None:
+    waits, none, given = (judged(GOOD, text=text) for text in ("answered", "not answered", "passed"))
+    for verdicts, percent in (((waits, none, given), None), ((none, given), 50)):
+        (counts,) = lab_counts(graded(*(student(str(number), one) for number, one in enumerate(verdicts))))
+        assert counts.cells[-1].percent == percent
+
+
 def test_a_number_below_0_is_a_number_in_a_spreadsheet() -> None:
     told = [_passed(str(number), bool(number % 2), not number % 2) for number in range(6)]
     first = next(csv.DictReader(io.StringIO(spreadsheet(questions_table(graded(*told))))))

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from linklab.classroom.roster import read_students
 from linklab.errors import LinklabError
 from linklab.grading.submissions import Collected, collect, opened
 from linklab.grading.unpack import Bounds
@@ -22,7 +23,12 @@ def _several(tmp_path: Path, downloads: Mapping[str, bytes], students: Sequence[
     """What is in several archives, each of which is named."""
     (tmp_path / "work").mkdir(parents=True)
     write(tmp_path, downloads)
-    return collect([tmp_path / name for name in downloads], tmp_path / "work", students)
+    return collect([tmp_path / name for name in downloads], tmp_path / "work", _list(students))
+
+
+def _list(students: Sequence[str] | None) -> dict[str, tuple[str, ...]] | None:
+    """A list of students who have no other names."""
+    return None if students is None else dict.fromkeys(students, ())
 
 
 def _collected(
@@ -31,7 +37,7 @@ def _collected(
     source, work = tmp_path / "in", tmp_path / "work"
     work.mkdir(parents=True)
     before = _digest(write(source, files))
-    collected = collect([source], work, students)
+    collected = collect([source], work, _list(students))
     unpacked = {}
     for number, (student, one) in enumerate(collected.submissions.items()):
         place = work / str(number)
@@ -258,6 +264,20 @@ def _class_of(*numbers: int) -> dict[str, bytes]:
     }
 
 
+def test_two_of_one_name_are_told_apart_by_the_numbers_on_the_list(tmp_path: Path) -> None:
+    (tmp_path / "students").write_text("bob\nkim.1 = 12, 31\nkim.2 = 13, 32\n")
+    (tmp_path / "work").mkdir()
+    names = {"00": ("12", "13"), "01": ("31", "32", "40")}
+    for lab, numbers in names.items():
+        files = {f"Kim Lee_{number}_assignsubmission_file_/{number}.py": A for number in numbers}
+        write(tmp_path, {f"{lab}.zip": as_zip(files)})
+    downloads = [tmp_path / f"{lab}.zip" for lab in names]
+    found = collect(downloads, tmp_path / "work", read_students(tmp_path / "students"))
+    whose = {one: [member.parts[-1] for member in each.files] for one, each in found.submissions.items()}
+    assert whose == {"kim.1": ["12.py", "31.py"], "kim.2": ["13.py", "32.py"]}
+    assert _named(found) == ["01.zip/Kim Lee_40_assignsubmission_file_"]
+
+
 @pytest.mark.parametrize("students", [None, ["Ada King", "Bob Ray"]])
 def test_an_export_for_each_assignment(tmp_path: Path, students: Sequence[str] | None) -> None:
     exports = {"NET-Lab 00-11": _class_of(1, 2), "NET-Lab 01-12": _class_of(12, 11), "NET-Lab 02-13": _class_of(21)}
@@ -348,6 +368,6 @@ OWN = r"(?P<student>[^/]+?)-(?P<number>\d+)/(?P<file>[^/]+)"
 def test_a_pattern_of_the_instructors_own(tmp_path: Path) -> None:
     write(tmp_path / "in", {"all/ada-17/x.ipynb": A, "all/bob-18/y.ipynb": A, "all/x.txt": A})
     (tmp_path / "work").mkdir()
-    found = collect([tmp_path / "in"], tmp_path / "work", ["ada", "18"], OWN)
+    found = collect([tmp_path / "in"], tmp_path / "work", _list(["ada", "18"]), OWN)
     assert _files(found) == {"ada": {"x.ipynb"}, "18": {"y.ipynb"}}
     assert _named(found) == ["x.txt"]

@@ -46,6 +46,18 @@ def test_a_failing_judge_costs_its_own_notebook_and_is_tried_again(
     assert group.judged == 1, "of the two, the one that failed"
 
 
+def test_a_page_that_a_full_disk_prevented_is_told_and_written_the_next_time(
+    group: PretendedClass, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    group.hand_in("ada", solved())
+    with monkeypatch.context() as patch:
+        patch.setattr("linklab.grading.grade.feedback", lambda *_: os.write(os.open("/dev/full", os.O_WRONLY), b"x"))
+        grades = group.grade()
+    assert (grades.is_complete, grades.students[0].page) == (False, "")
+    assert 'href="feedback/' not in (group.output / "index.html").read_text()
+    assert group.grade().is_complete
+
+
 @pytest.mark.large
 @pytest.mark.parametrize("word", ["hang", "hang-hard"])
 def test_a_judge_that_hangs_is_ended(group: PretendedClass, word: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,31 +12,45 @@ from typing import Final
 
 from linklab.errors import LinklabError
 from linklab.network import Network
-from linklab.network.variants import SHORTEST_SECRET_BYTES, variants
+from linklab.network.variants import SHORTEST_SECRET_BYTES, normalised, variants
 
+TWO_OF_ONE_NAME: Final = "write `ID = NUMBER` with the platform's number of each, as in `kim.lee.2 = 12345`"
 _LONGEST_BYTES: Final = 100
 _MAKE: Final = "make one with `head -c 32 /dev/urandom | base64 > FILE`, and keep it until the course is graded"
 
 
-def read_students(path: Path) -> tuple[str, ...]:
+def read_students(path: Path) -> dict[str, tuple[str, ...]]:
     """Return the students' ids in a file, one a line, without empty lines and those that begin with ``#``.
 
-    An id becomes the name of a folder. Raises LinklabError, with the line, for one that cannot, and for a file that
-    holds none or cannot be read.
+    Behind an id and ``=`` may stand other names and numbers by which downloads know the student, with commas between
+    them: two people of one name are told apart so. An id becomes the name of a folder. Raises LinklabError, with the
+    line, for one that cannot, for what stands for two students, and for a file that holds none or cannot be read.
     """
-    text = _read(path, "the list of students").decode(errors="replace")
-    found = []
-    for number, row in enumerate(text.removeprefix("\ufeff").splitlines(), 1):
-        student = row.strip()
+    found: dict[str, tuple[str, ...]] = {}
+    owners: dict[str, str] = {}
+    for number, row in enumerate(_text(_read(path, "the list of students")).splitlines(), 1):
+        student, _, others = (each.strip() for each in row.partition("="))
         if not student or student.startswith("#"):
             continue
-        trouble = trouble_with(student)
-        if trouble is not None:
-            raise LinklabError(f"{path}, line {number}: {student!r} {trouble}")
-        found.append(student)
+        found[student] = tuple(name for each in others.split(",") if (name := each.strip()))
+        for name in (student, *found[student]):
+            if (trouble := trouble_with(name)) is not None:
+                raise LinklabError(f"{path}, line {number}: {name!r} {trouble}")
+            if normalised(name) in owners:
+                raise LinklabError(
+                    f"{path}, line {number}: {name!r} lists somebody twice, who is {owners[normalised(name)]!r} above "
+                    f"(blanks and case do not count); two people of one name need an id each: {TWO_OF_ONE_NAME}"
+                )
+            owners[normalised(name)] = student
     if not found:
         raise LinklabError(f"{path} lists no student: write one id a line")
-    return tuple(found)
+    return found
+
+
+def _text(data: bytes) -> str:
+    """Return a list's text; Windows' programs save it in UTF-16, with a mark at its beginning."""
+    marks = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    return data.decode("utf-16" if data.startswith(marks) else "utf-8-sig", errors="replace")
 
 
 def trouble_with(student: str) -> str | None:
@@ -45,7 +59,9 @@ def trouble_with(student: str) -> str | None:
         return "begins with a dot or a hyphen: choose another id"
     if re.search(r";|\t|,(?! )", student):
         return "looks like columns of a table: write one id a line, and nothing else"
-    if "/" in student or "\\" in student or not student.isprintable() or "\ufffd" in student:
+    if "\ufffd" in student:
+        return "holds what is no text in UTF-8: save the list as UTF-8"
+    if "/" in student or "\\" in student or not student.isprintable():
         return "holds a slash, or what cannot be printed: choose another id"
     if len(student.encode()) > _LONGEST_BYTES:
         return f"has more than {_LONGEST_BYTES} bytes: choose a shorter id"

@@ -163,7 +163,7 @@ def _changed(lab: KitLab, own: Mapping[str, SubmittedCell]) -> Iterable[str]:
             for part in parts
             if part.cell_id in own and own[part.cell_id].source.strip() != part.starter.strip()
         ]
-        for verb, names in (("removed", gone), ("changed", other)):
+        for verb, names in (("removed", gone), ("changed, or of another release", other)):
             if names:
                 had = "had been" if len(names) > 1 else "has been"
                 whose = "the instructor's count" if role == "check" else "the instructor's were run"

@@ -25,7 +25,8 @@ their cells and programs by their names, runs the instructor's notebooks with th
 confined, on virtual time, several at once, and writes a page for each student and grades.csv, grades.json and
 index.html for the class. Submissions are not touched. The same command once more goes on where it ended, judges
 again only what has changed, and says who gained and who lost what. Exit status: 0 if everything was judged, 1 if a
-judge failed or a submission belongs to nobody on the list of students, 130 after Ctrl-C."""
+judge failed, a page could not be written or a submission belongs to nobody on the list of students, 130 after
+Ctrl-C."""
 _LIMITS = """\
 What one notebook may use; beyond, it is ended, and what it has done until then counts. The other notebooks go on."""
 _LIMIT_OPTIONS: Final = (
@@ -78,6 +79,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 def run(arguments: argparse.Namespace) -> int:
     """Grades and says where everything is; gives the exit status. Raises LinklabError before anything is judged."""
     from linklab.errors import LinklabError
+    from linklab.grade.check import counted
     from linklab.grading.grade import grade
     from linklab.runtime.backends import choose, need_system
 
@@ -92,11 +94,13 @@ def run(arguments: argparse.Namespace) -> int:
     judge = _Judge(arguments.jobs, arguments.dask)
     began_s = time.monotonic()
     grades = grade(arguments.submissions, arguments.output, order, judge, lambda said: print(said, flush=True))
-    _say(grades, arguments.output, time.monotonic() - began_s)
+    _say(grades, arguments.output)
+    wall_s = time.monotonic() - began_s
+    print(f"{len(grades.students)} students, {counted(judge.judged, 'notebook')} judged now; {wall_s:.0f} s")
     if judge.interrupted:
         print("Interrupted: the same command goes on from here.", file=sys.stderr)
         return INTERRUPTED
-    return 1 if grades.failed or grades.unmatched else 0
+    return 0 if grades.is_complete else 1
 
 
 def _order(arguments: argparse.Namespace) -> Order:
@@ -105,13 +109,10 @@ def _order(arguments: argparse.Namespace) -> Order:
     from linklab.grading.kit import read_kit
     from linklab.grading.student_work import Order
     from linklab.grading.verdict import Limits
-    from linklab.network.variants import normalised
 
     if arguments.secret is not None and arguments.students is None:
         raise LinklabError("--secret needs --students: the networks are derived from the ids on that list")
     students = read_students(arguments.students) if arguments.students is not None else None
-    if len({normalised(student) for student in students or ()}) < len(students or ()):
-        raise LinklabError(f"{arguments.students} lists somebody twice (blanks and case do not count)")
     networks = networks_of(arguments.students, arguments.secret) if arguments.secret is not None else None
     kit = read_kit(arguments.root)
     limits = Limits(**{name: getattr(arguments, name) for _, name, *_ in _LIMIT_OPTIONS})
@@ -124,7 +125,7 @@ class _Judge:
 
     def __init__(self, jobs: int | None, dask: str | None) -> None:
         self._jobs, self._dask = jobs, dask
-        self.interrupted = False
+        self.interrupted, self.judged = False, 0
 
     def __call__(self, works: Sequence[Work]) -> Verdicts:
         from linklab.dask_run import Cluster
@@ -142,14 +143,13 @@ class _Judge:
             )
             found = crew.run(works)
         self.interrupted = crew.interrupted
+        self.judged = sum(verdict.state == "judged" for verdict in found.values())
         return found
 
 
-def _say(grades: ClassGrade, output: Path, wall_s: float) -> None:
+def _say(grades: ClassGrade, output: Path) -> None:
     for line in grades.unmatched:
         print(f"not graded, {line}", file=sys.stderr)
     for student, lab, trouble in grades.failed:
         print(f"not judged, {student}, {lab}: {trouble}", file=sys.stderr)
-    judged = sum(lab.state == "judged" for one in grades.students for lab in one.labs.values())
-    print(f"{len(grades.students)} students, {judged} notebooks judged; {wall_s:.0f} s")
     print(f"{output / 'index.html'}: the class; {output / 'grades.csv'}; {output / 'feedback'}: a page a student")

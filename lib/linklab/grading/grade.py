@@ -204,6 +204,7 @@ def _grades(
         StudentGrade(
             one.student, f"{folder_of(one.student)}.html", order.network_of(one.student).name,
             {name: verdict_on(one, name) for name in order.labs}, one.notes, one.handed_in, one.known_as,
+            one.left_aside,
         )
         for one in students
     )  # fmt: skip
@@ -296,7 +297,7 @@ def _write(
     for number, came in zip(again, bare, strict=True):
         if isinstance(came, WorkFailed):
             (output / "feedback" / shown[number].page).unlink(missing_ok=True)
-            shown[number] = noted(shown[number], "no page could be written", came)
+            shown[number] = replace(noted(shown[number], "no page could be written", came), page="")
     grades = replace(grades, students=tuple(shown))
     asked = questions_table(grades)
     write_whole(output / "grades.csv", to_csv(grades), 0o644)

@@ -26,8 +26,9 @@ _LONGEST_LINE: Final = 20_000
 class StudentGrade:
     """One student: verdicts by lab, of all labs that are graded; and notes on what was handed in, for the student too.
 
-    `page` is the name of the student's page, `network` that of the network that the labs ran on. `known_as` are the
-    numbers that learning platforms have for the student, each with the platform's name.
+    `page` is the name of the student's page, empty where none could be written; `network` that of the network that the
+    labs ran on. `known_as` are the numbers that learning platforms have for the student, each with the platform's name.
+    `left_aside` are those of the notes that say what of a student's could not be graded.
     """
 
     student: str
@@ -37,6 +38,7 @@ class StudentGrade:
     notes: tuple[str, ...] = ()
     handed_in: bool = True
     known_as: tuple[tuple[str, str], ...] = ()
+    left_aside: tuple[str, ...] = ()
 
     @property
     def points(self) -> float:
@@ -86,6 +88,11 @@ class ClassGrade:
             for name, lab in one.labs.items()
             if lab.state in ("judge failed", "not read")
         ]
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all that was handed in is somebody's, was judged, and has a page."""
+        return not self.failed and not self.unmatched and all(one.page for one in self.students)
 
 
 def to_csv(grades: ClassGrade) -> str:

@@ -32,7 +32,8 @@ class CellCount:
     """How one graded cell went in the class.
 
     `counts` counts students by status, and `often` those who share `reason`, the most frequent one for failing.
-    `students` have points for it, and `open_count` wait; `percent` is the mean share of its points. `tries` counts who
+    `students` have points for it, and `open_count` wait; `percent` is the mean share of its points, which nobody knows
+    while written answers wait. `tries` counts who
     passed by the try at which all choices were right; the last number is for that try and all later ones, and there is
     none where nothing was chosen. `slips` are the likeliest mistakes behind predictions, and how many made each.
     `sure_percent` is how sure students were on average of what they had predicted, `right_percent` how many were right.
@@ -153,11 +154,12 @@ def _frequent_slips(said: Iterable[Surprise]) -> tuple[tuple[str, int], ...]:
 def _cell_count(column: Sequence[Graded], labs: Sequence[Verdict]) -> CellCount:
     first, (title, _) = column[0], Counter(cell.title for cell in column).most_common(1)[0]
     done = [(lab, cell) for lab, cell in zip(labs, column, strict=True) if not cell.open_points]
+    known = done if first.kind == "check" or len(done) == len(column) else []
     said = [surprise for cell in column for surprise in cell.surprises]
     return CellCount(
         first.cell_id, title, first.kind, first.max_points, dict(Counter(cell.status for cell in column)),
         *_most_frequent(column), len(done), len(column) - len(done),
-        _mean([100 * cell.points / cell.max_points for _, cell in done if cell.max_points]), _discrimination(done),
+        _mean([100 * cell.points / cell.max_points for _, cell in known if cell.max_points]), _discrimination(known),
         _tries(done, first.cell_id), _frequent_slips(said),
         _mean([one.sure_percent for one in said]), _mean([100.0 * one.is_right for one in said]),
     )  # fmt: skip

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
+from linklab.classroom.roster import TWO_OF_ONE_NAME
 from linklab.errors import LinklabError
 from linklab.grading.names import cleaned, listed
 from linklab.grading.unpack import Bounds, Member, UnpackError, is_archive, is_system, is_zip, unpack, without_ending
@@ -106,16 +107,17 @@ class _Piece:
 
 
 def collect(
-    downloads: Sequence[Path], work: Path, students: Sequence[str] | None = None, pattern: str = ""
+    downloads: Sequence[Path], work: Path, students: Mapping[str, Sequence[str]] | None = None, pattern: str = ""
 ) -> Collected:
     """Sort all in ``downloads``, folders or zip files, by student; ``work`` is a folder for what is unpacked.
 
-    What a student packed stays packed. Without a list of ``students`` everybody counts who handed in something.
+    What a student packed stays packed. ``students`` are known by their ids, and by the other names of each; without
+    such a list everybody counts who handed in something.
     ``pattern`` takes the place of `PATTERNS`. Raises LinklabError where nothing is there, no name fits a pattern, names
     need a list and there is none, nobody can tell a student's folder from one around all, or a download cannot be
     unpacked; OSError where ``work`` cannot be written.
     """
-    return _Collection(work, students or (), (_own(pattern),) if pattern else PATTERNS).collected(downloads)
+    return _Collection(work, students or {}, (_own(pattern),) if pattern else PATTERNS).collected(downloads)
 
 
 def opened(one: Submission, work: Path, bounds: Bounds | None = None) -> Submission:
@@ -162,9 +164,9 @@ def _own(pattern: str) -> Pattern:
 class _Collection:
     """Sorts downloads: finds the pieces in them, and whose they are."""
 
-    def __init__(self, work: Path, students: Sequence[str], patterns: Sequence[Pattern]) -> None:
+    def __init__(self, work: Path, students: Mapping[str, Sequence[str]], patterns: Sequence[Pattern]) -> None:
         self._work, self._patterns = work, patterns
-        self._roster = {normalised(student): student for student in students}
+        self._roster = {normalised(name): one for one, others in students.items() for name in (one, *others)}
         self._unmatched: list[str] = []
         self._strays: list[str] = []
         self._pieces: dict[tuple[str, ...], _Piece] = {}
@@ -308,7 +310,7 @@ class _Collection:
         for piece in pieces:
             if piece not in sure:
                 others = listed((each.came_as[0] for each in pieces if each is not piece), 3)
-                mend = f"put what is {student}'s into a folder called {student}"
+                mend = f"in the list of students {TWO_OF_ONE_NAME}"
                 self._unmatched += [
                     f"{each}: may be {student}'s, and so may {others}; {mend}" for each in piece.came_as
                 ]
