@@ -24,7 +24,7 @@ from linklab.grading.by_hand_page import ByHand, ByHandServer, RubricItem, rubri
 from linklab.grading.manual_points import FILE, Given, PointsFile, WrittenAnswer, read, rows_in, to_csv
 from tests.commands.browser import Page, missing
 from tests.grading.conftest import PretendedClass
-from tests.grading.made_class import starter
+from tests.grading.made_class import cell, put, starter
 from tests.notebooks.run_notebook import ROOT
 
 LAB, QUESTION = "04-link-latency", "reflect-queue"
@@ -243,6 +243,21 @@ def test_points_and_a_comment_for_a_failed_check_reach_the_student(group: Preten
     assert read((group.output / FILE).read_bytes())[check.cells["key"]].given == given
     (again,) = group.grade().students
     assert again.points == after.points
+
+
+def test_an_answer_stands_as_its_student_sees_it(group: PretendedClass, contents: Contents) -> None:
+    text = "=> **so**, $R = W/T$\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n![d](attachment:d.png)"
+    for student, picture in (("ada", "AAAA"), ("bob", "BBBB")):
+        book = put(starter(), reflect_queue=text)
+        cell(book, "reflect-queue")["attachments"] = {"d.png": {"image/png": picture}}
+        group.hand_in(student, book)
+    group.grade()
+    page = ByHand(group.output, contents).question("00-start-here", "reflect-queue")
+    answers = page[page.index('<main class="answers">') :]
+    assert answers.count("<form") == 2, "their pictures differ"
+    assert answers.count("<p>=&gt; <strong>so</strong>") == answers.count("<td>1</td>") == 2
+    assert answers.count("data:image/svg+xml") == 2
+    assert all(answers.count(f"data:image/png;base64,{picture}") == 1 for picture in ("AAAA", "BBBB"))
 
 
 @pytest.mark.slow

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from linklab.report.safe_html import clean, from_markdown, headings, question_of
@@ -97,3 +99,15 @@ def test_a_large_table_stays() -> None:
 
 def test_a_very_long_text_is_shown_as_it_is() -> None:
     assert from_markdown("[" * 190_000) == f"<pre>{'[' * 190_000}</pre>"
+
+
+def test_formulas_are_drawn_and_what_is_none_stays() -> None:
+    text = "$a_1 * b$, of $5 and $10; `$x$`, $\\begin{x}$\n\n$$K = \\frac{W}{2}$$\n\n```\n$y$ $z$\n```"
+    shown = from_markdown(text)
+    assert re.findall('<img src="data:image/svg[^"]*" alt="([^"]*)">', shown) == ["a_1 * b", r"K = \frac{W}{2}"]
+    assert " ".join(re.sub("<[^>]*>", "", shown).split()) == r", of $5 and $10; $x$, $\begin{x}$ $y$ $z$"
+
+
+def test_formulas_without_end_do_no_harm() -> None:
+    for text in ("$" * 9999, "$x$" * 9999, f"${'{' * 250}$", f"${'_{' * 90}$", "$a" * 9999):
+        assert from_markdown(text)

@@ -7,6 +7,7 @@ file of `linklab.grading.manual_points` before the page says so. A second grader
 from __future__ import annotations
 
 import argparse
+import contextlib
 import getpass
 import hmac
 import json
@@ -24,8 +25,10 @@ from markupsafe import Markup as Safe
 from linklab.classroom.contents import Contents
 from linklab.errors import LinklabError
 from linklab.grading.kit import RUBRIC, text_of
-from linklab.grading.manual_points import FILE, Given, GivenRow, PointsFile, points_of
-from linklab.grading.names import cleaned
+from linklab.grading.manual_points import FILE, Given, GivenRow, PointsFile, as_written, points_of
+from linklab.grading.names import cleaned, folder_of
+from linklab.grading.work import JUDGED
+from linklab.report.outputs import attached
 from linklab.report.page import encodable, environment, style
 from linklab.report.safe_html import from_markdown
 
@@ -36,6 +39,7 @@ _POLICY: Final = (
     "frame-ancestors 'none'; form-action 'none'; base-uri 'none'"
 )
 _LARGEST_BYTES: Final = 1_000_000
+_PICTURE: Final = "](attachment:"
 _WRONG: Final = "Typical wrong:"
 _POINTS: Final = re.compile(r"\A(\d+(?:\.\d+)?) points?(?:: |, )")
 _DESCRIPTION = """\
@@ -69,28 +73,36 @@ def rubric_items(model_answer: str) -> tuple[RubricItem, ...]:
 
 @dataclass(frozen=True)
 class AnswerGroup:
-    """Answers that say the same, by key, with what was given for them."""
+    """Answers that say the same, by key, with what was given for them. ``lab`` and ``question`` are those of all."""
 
     keys: tuple[str, ...]
+    lab: str
+    question: str
     text: str
     given: Given
     students: tuple[str, ...]
 
 
 def alike(rows: Iterable[GivenRow]) -> list[AnswerGroup]:
-    """Return the answers to one question, in the table's order: those of the same words and points are one."""
-    groups: dict[tuple[str, Given], list[GivenRow]] = {}
+    """Return the answers to one question, in the table's order: those of the same words and points are one.
+
+    An answer with a picture is one of its own: the words do not say what the picture shows.
+    """
+    groups: dict[tuple[str, str, Given], list[GivenRow]] = {}
     for row in rows:
         words = " ".join(row.cells["answer"].casefold().split())
-        groups.setdefault((words, row.given), []).append(row)
+        alone = row.cells["key"] if _PICTURE in words else ""
+        groups.setdefault((words, alone, row.given), []).append(row)
     return [
         AnswerGroup(
             tuple(row.cells["key"] for row in group),
-            group[0].cells["answer"],
+            group[0].cells["lab"],
+            group[0].cells["question"],
+            as_written(group[0].cells["answer"]),
             given,
-            tuple(row.cells["student"] for row in group),
+            tuple(as_written(row.cells["student"]) for row in group),
         )
-        for (_, given), group in groups.items()
+        for (*_, given), group in groups.items()
     ]
 
 
@@ -101,7 +113,7 @@ class ByHand:
         path = graded if graded.suffix == ".csv" else graded / FILE
         if not path.is_file():
             raise LinklabError(f"there is no {path}: name the folder that linklab grade wrote")
-        self._points, self._names = PointsFile(path), names
+        self._points, self._names, self._judged = PointsFile(path), names, path.parent / JUDGED
         self._cells: dict[str, list[Any]] = {
             name.removesuffix(".ipynb"): json.loads(text)["cells"] for name, text in contents.solved.items()
         }
@@ -120,10 +132,10 @@ class ByHand:
         """Return the page with all answers to one question."""
         rows = self._by_question().get((lab, question), [])
         asked, model = self._asked(lab, question)
+        answers = [(one, self._shown(one) if model else None) for one in alike(rows)]
         return self._rendered(
             lab=lab, question=question, asked=asked, model=from_markdown(model) if model else None,
-            items=rubric_items(model), answers=alike(rows), most=rows[0].cells["of"] if rows else "0",
-            names=self._names,
+            items=rubric_items(model), answers=answers, most=rows[0].cells["of"] if rows else "0", names=self._names,
         )  # fmt: skip
 
     def give(self, told: Mapping[str, Any]) -> dict[str, Any]:
@@ -139,6 +151,16 @@ class ByHand:
         given = Given(points, comment, grader)
         self._points.give(keys, given)
         return asdict(given)
+
+    def _shown(self, one: AnswerGroup) -> Safe:
+        """Return a written answer as its student sees it, with the pictures that the judged notebook has."""
+        images: dict[str, str] = {}
+        if _PICTURE in one.text:
+            folder = self._judged / folder_of(one.students[0]) / one.lab
+            with contextlib.suppress(OSError, ValueError):  # it may have been moved; the words are there
+                cells = json.loads((folder / f"{one.lab}.ipynb").read_text("utf-8"))["cells"]
+                images = attached(next((it.get("attachments") for it in cells if it.get("id") == one.question), None))
+        return from_markdown(one.text, images)
 
     def _by_question(self) -> dict[tuple[str, str], list[GivenRow]]:
         """Return all answers, by lab and question."""

@@ -47,7 +47,7 @@ from linklab.grading.similarity import Alike, programs_alike, texts_alike
 from linklab.grading.student_work import Order, StudentWork, read_student
 from linklab.grading.submissions import Collected, Submission, collect, opened
 from linklab.grading.verdict import Verdict
-from linklab.grading.work import Work, unjudged
+from linklab.grading.work import JUDGED, Work, unjudged
 from linklab.headless.runner import read_book
 from linklab.record import TEXT_STUB
 from linklab.report.notebook import lab_of
@@ -144,7 +144,7 @@ def _read(downloads: Sequence[Path], output: Path, order: Order) -> tuple[Collec
         if not one.came_as:
             return StudentWork(one.student, handed_in=False, notes=one.notes)
         with tempfile.TemporaryDirectory(dir=unpacked) as place:
-            return read_student(opened(one, Path(place)), order, output / "judged", begun_at)
+            return read_student(opened(one, Path(place)), order, output / JUDGED, begun_at)
 
     try:
         collected = collect(downloads, unpacked, order.students, order.pattern)

@@ -127,12 +127,12 @@ def read(data: bytes, name: str = FILE) -> dict[str, GivenRow]:
             raise LinklabError(f"{name}, row {number}: {len(row)} columns instead of {len(columns)}")
         cells = dict(zip(columns, row, strict=True))
         points = points_of(cells["points"], cells["of"], f"{name}, row {number}")
-        comment, grader = (_as_written(cells[name]) for name in ("comment", "grader"))
+        comment, grader = (as_written(cells[name]) for name in ("comment", "grader"))
         found[cells["key"]] = GivenRow(cells, Given(points, comment, grader))
     return found
 
 
-def _as_written(text: str) -> str:
+def as_written(text: str) -> str:
     """Return a text without the mark that keeps a spreadsheet from running it."""
     without = text.removeprefix("'")
     return without if for_spreadsheet(without) == text else text

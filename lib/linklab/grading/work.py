@@ -30,6 +30,8 @@ from linklab.network import COURSE, Network
 from linklab.record import TEXT_STUB
 from linklab.report.model import Graded, Kind, Status
 
+JUDGED: Final = "judged"
+"""The folder of a graded class that has a folder for each student, and in it one for each lab."""
 WORK: Final = "work.json"
 VERDICT: Final = "verdict.json"
 Rejudge = Literal["changed", "always", "never"]

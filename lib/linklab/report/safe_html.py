@@ -16,6 +16,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markupsafe import Markup as Safe
 
+from linklab.report.formulas import with_drawings
+
 _TAGS: Final = {
     *("p", "br", "hr", "h4", "h5", "h6", "div", "span", "blockquote", "pre", "code", "kbd", "samp", "var"),
     *("strong", "b", "em", "i", "u", "s", "del", "ins", "sub", "sup", "small"),
@@ -147,10 +149,13 @@ def question_of(text: str) -> str:
 def from_markdown(text: str, attachments: Mapping[str, str] | None = None) -> Safe:
     """Return markdown as HTML. HTML in it is shown as text; ``attachments`` are images by name, as data addresses.
 
-    Headings begin with the fourth level: they stand below those of the page. A very long text is shown as it is.
+    Formulas are drawn. Headings begin with the fourth level: they stand below those of the page. A very long text is
+    shown as it is.
     """
     if len(text) > _LONGEST_MARKDOWN:
         return Safe("<pre>{}</pre>").format(text)
+    text, drawings = with_drawings(text)
+    images = {**(attachments or {}), **drawings}
     tokens = _READER.parse(text)
     for token in tokens:
         if token.type in ("heading_open", "heading_close"):
@@ -158,5 +163,5 @@ def from_markdown(text: str, attachments: Mapping[str, str] | None = None) -> Sa
         for child in token.children or []:
             source = child.attrGet("src") if child.type == "image" else None
             if isinstance(source, str) and source.startswith(_ATTACHED):
-                child.attrSet("src", (attachments or {}).get(unquote(source.removeprefix(_ATTACHED)), ""))
+                child.attrSet("src", images.get(unquote(source.removeprefix(_ATTACHED)), ""))
     return clean(_READER.renderer.render(tokens, _READER.options, {}))
