@@ -73,6 +73,13 @@ def test_no_timeout_is_judged_where_several_packets_are_on_their_way() -> None:
     assert all("one packet is on its way at a time" in check.reason for check in result.checks)
 
 
+def test_who_takes_samples_of_packets_sent_twice_is_told_of_karn() -> None:
+    (result,) = judged("it takes samples from the first of several", ("cost of loss",)).values()
+    (check,) = result.checks
+    assert "sent twice the timeout was" in check.reason
+    assert "Karn" in check.hint
+
+
 # --- In a lab
 
 

@@ -99,6 +99,14 @@ WRONG: Final[dict[str, Wrong]] = {
         "learns a long round trip",
         (" and number not in self.repeated:", ":"),
     ),
+    "it takes samples from the first of several": Wrong(
+        _TIME,
+        "a loss costs a timeout",
+        ("        self.repeated: set", "        self.begun_s: dict[int, float] = {}\n        self.repeated: set"),
+        (_SENT, f"        self.begun_s.setdefault(number, time.monotonic())\n{_SENT}"),
+        (" and number not in self.repeated:", ":"),
+        ("time.monotonic() - self.sent_s[number])", "time.monotonic() - self.begun_s[number])"),
+    ),
     "it sends all at once": Wrong(_WINDOW, "no more than WINDOW", (_HELD, "= connection, packets, 100")),
     "twice the window": Wrong(_WINDOW, "no more than WINDOW", (_HELD, "= connection, packets, 2 * window")),
     "it ends when all is sent": Wrong(

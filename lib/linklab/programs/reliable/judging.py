@@ -11,6 +11,7 @@ import random
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import pairwise
 from typing import Final
 
 from linklab.grade.seeding import seeds
@@ -34,6 +35,12 @@ _LONG_S: Final = 8.0
 SMALL: Final = 3000
 LARGE: Final = 330_000
 USUAL: Final = 60_000
+_KARN: Final = (
+    "take no sample of a packet that was sent twice: its acknowledgement says nothing of the round trip (Karn's rule; "
+    "RFC 6298, section 3)"
+)
+_INFLATED: Final = 0.25
+"""A timeout that is 1.19 times as long, in doublings."""
 TIMEOUT: Final = "the timeout must be longer than the round trip, queueing included: measure it (RFC 6298)"
 """What to do about packets that are sent again though nothing was lost."""
 WHOLE: Final = "every byte once and in order, and both sides end with status 0 within their limits"
@@ -199,12 +206,33 @@ def cost_of_loss(played: Transfers, window: int) -> Observed:
     expected = f"about {theory_s:.1f} s, {most_s:.1f} s at most, and {most} packets"
     found = f"{transfer.took_s:.1f} s, {len(transfer.up)} packets"
     if transfer.took_s > most_s:
+        reason = f"{transfer.lost} losses cost more than a timeout each"
         hint = "a loss costs one timeout: does yours grow, or wait for something else?"
-        return Observed(f"{transfer.lost} losses cost more than a timeout each", hint, expected, found)
+        if window == 1 and (wait_s := _inflated_s(transfer, timeout_s)):
+            reason += f": after packets that were sent twice the timeout was {wait_s:.2f} s, {timeout_s:.2f} s before"
+            hint = _KARN
+        return Observed(reason, hint, expected, found)
     if len(transfer.up) > most:
         hint = "after a timeout go-back-N sends one window again, selective repeat one packet"
         return Observed("it repeats more than the losses explain", hint, expected, found)
     return Observed(expected=expected, found=found)
+
+
+def _inflated_s(transfer: PlayedTransfer, timeout_s: float) -> float | None:
+    """Return the first timeout that is too long though a packet sent once has been acknowledged since the last repeat.
+
+    None if there is none. A timeout that stays doubled is no sample of a packet that was sent twice.
+    """
+    once = 0
+    for early, late in pairwise(transfer.up):
+        if early.digest != late.digest:
+            once += 1
+            continue
+        doublings = math.log2((late.s - early.s) / timeout_s)
+        if once > 1 and doublings > _INFLATED and abs(doublings - round(doublings)) > _INFLATED / 2:
+            return late.s - early.s
+        once = 0
+    return None
 
 
 def _waits_s(transfer: PlayedTransfer, timeout_s: float) -> float:
