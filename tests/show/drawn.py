@@ -24,7 +24,7 @@ from linklab.network import (
     Switch,
     by_name,
 )
-from linklab.show.network.scene import Drawable
+from linklab.show.stage.scene import Drawable
 from tests.states import PLAN, change, change_node, reshape
 
 

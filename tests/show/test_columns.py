@@ -8,7 +8,7 @@ from scapy.packet import Packet
 
 from linklab.measure import Recording
 from linklab.measure.headers import ends_of, kept_head
-from linklab.show.player.columns import PlayedRun, about_run
+from linklab.show.stage.columns import PlayedRun, about_run
 
 from .recorded import recorded, segment
 

@@ -9,7 +9,7 @@ import pkgutil
 import pytest
 
 from linklab import show
-from linklab.show.network.scene import scene_of
+from linklab.show.stage.scene import scene_of
 
 from .charted import collisions, cut_off, ink, words
 from .contrast import contrast, dark, inverted

@@ -6,8 +6,8 @@ import pytest
 
 from linklab.network import COURSE
 from linklab.show import draw
-from linklab.show.network.layout import place, positions
-from linklab.show.network.scene import scene_of
+from linklab.show.stage.layout import place, positions
+from linklab.show.stage.scene import scene_of
 
 from .drawn import THINGS
 

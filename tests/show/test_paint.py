@@ -22,7 +22,7 @@ from linklab.network import (
     path,
 )
 from linklab.show import draw
-from linklab.show.network.scene import description, scene_of
+from linklab.show.stage.scene import description, scene_of
 from tests.states import PLAN, change, change_node
 
 from .charted import collisions, words

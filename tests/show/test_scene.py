@@ -22,7 +22,7 @@ from linklab.network import (
     Topology,
     by_name,
 )
-from linklab.show.network.scene import Drawable, description, scene_of
+from linklab.show.stage.scene import Drawable, description, scene_of
 from tests.states import PLAN, change, change_node, reshape
 
 from .drawn import SHAPE, routed

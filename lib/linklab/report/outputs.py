@@ -15,7 +15,7 @@ from markupsafe import Markup as Safe
 from linklab.record import FOR_THE_PAGE, LAB_MIME, REPLAY_MIME, RESULT_MIME
 from linklab.report.model import ShownImage
 from linklab.report.safe_html import clean, from_markdown
-from linklab.show.player.page import TITLE, WIDGET
+from linklab.show.stage.picture import TITLE, WIDGET
 from linklab.show.widgets.page import frame_of, packed_in
 
 LINES_AT_MOST: Final = 40

@@ -18,9 +18,9 @@ from linklab.measure import Recording
 from linklab.measure.flow_names import Congestion, FlowNames, without_ports
 from linklab.measure.headers import Ends, ends_of, ip_of, kept_head
 from linklab.measure.recordings import PacketHop, TcpState
-from linklab.show.network.layout import Placed
-from linklab.show.network.paint import cable_lines, drawn
-from linklab.show.network.scene import NetworkScene, read_scene
+from linklab.show.stage.layout import Placed
+from linklab.show.stage.svg import cable_lines, drawn
+from linklab.show.stage.scene import NetworkScene, read_scene
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

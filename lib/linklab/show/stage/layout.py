@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from linklab.show.network.scene import Cable, DrawnInterface, DrawnNode, NetworkScene, end_lines, link_lines
+from linklab.show.stage.scene import Cable, DrawnInterface, DrawnNode, NetworkScene, end_lines, link_lines
 
 if TYPE_CHECKING:
     import networkx

@@ -13,8 +13,8 @@ from linklab.errors import MeasurementError
 from linklab.measure import Recording, Run
 from linklab.measure.recordings import write
 from linklab.record import REPLAY_MIME, somebody_watches
-from linklab.show.network.paint import drawn
-from linklab.show.player.columns import PlayedRun, about_run, words_of_flow
+from linklab.show.stage.svg import drawn
+from linklab.show.stage.columns import PlayedRun, about_run, words_of_flow
 from linklab.show.widgets.page import html_of, packed, page_of
 
 WIDGET: Final = "player"

@@ -21,7 +21,7 @@ from linklab.show.chart import (
     YELLOW,
     blended,
 )
-from linklab.show.network.layout import (
+from linklab.show.stage.layout import (
     Box,
     Label,
     Placed,
@@ -34,7 +34,7 @@ from linklab.show.network.layout import (
     positions,
     size_of,
 )
-from linklab.show.network.scene import Drawable, NetworkScene, NodeKind, description, scene_of
+from linklab.show.stage.scene import Drawable, NetworkScene, NodeKind, description, scene_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
