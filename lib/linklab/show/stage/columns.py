@@ -7,26 +7,17 @@ ones. Most of them are alike, which compresses to a tenth.
 
 from __future__ import annotations
 
-import base64
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from linklab.measure import Recording
 from linklab.measure.flow_names import Congestion, FlowNames, without_ports
 from linklab.measure.headers import Ends, ends_of, ip_of, kept_head
 from linklab.measure.recordings import PacketHop, TcpState
-from linklab.show.stage.layout import Placed
-from linklab.show.stage.svg import cable_lines, drawn
 from linklab.show.stage.scene import NetworkScene, read_scene
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-_LANE_INCHES: Final = 0.2
-"""What the bars of queues take beside a cable."""
 
 
 def steps(numbers: Iterable[int]) -> list[int]:
@@ -109,22 +100,22 @@ def flows_in(packets: Mapping[int, PacketHop], names: FlowNames) -> list[PacketF
     return sorted(flows.values(), key=lambda it: -it.total_bytes)
 
 
-def about_run(run: PlayedRun) -> dict[str, Any]:
-    """Return a recording as data for the player, with what there is to say about it."""
+Lines = Mapping[str, Sequence[float]]
+"""The line of each interface's cable on the drawing."""
+
+
+def about_run(run: PlayedRun, lines: Lines) -> dict[str, Any]:
+    """Return what happened in a recording as data for the widget."""
     recording, begin_ns = run.recording, run.begin_ns
     end_ns = max([round(recording.end_s * 1e9), *(hop.left_ns or 0 for hop in recording.hops)])
     notes: dict[tuple[str, str], int] = {}
-    picture, placed = drawn(run.scene, lane_inches=_LANE_INCHES)
     return {
         "label": run.label,
         "begin_s": begin_ns / 1e9,
         "length_ns": end_ns - begin_ns,
-        "words": picture.alt_text,
-        "picture": base64.b64encode(picture.png()).decode(),
-        "size": [*picture.get_size_inches()],
         "packets": len(run.first),
         "flows": flow_columns(run.flows, run.first),
-        "ports": [*_ports(recording, placed, picture.axes[0], begin_ns, notes)],
+        "ports": [*_ports(run, lines, notes)],
         "tcp": [*_tcp(run)],
         "pings": [*_pings(run)],
         "notes": [list(note) for note in notes],
@@ -150,15 +141,14 @@ def _columns_of(numbers: Sequence[int], packets: Mapping[int, PacketHop]) -> dic
     }
 
 
-def _ports(
-    recording: Recording, placed: Placed, axes: Axes, begin_ns: int, notes: dict[tuple[str, str], int]
-) -> Iterator[dict[str, Any]]:
+def _ports(run: PlayedRun, lines: Lines, notes: dict[tuple[str, str], int]) -> Iterator[dict[str, Any]]:
+    recording = run.recording
     by_name: defaultdict[str, list[PacketHop]] = defaultdict(list)
     for hop in recording.hops:
         by_name[hop.interface].append(hop)
     shapes = {it.name: it.shape for node in recording.network.nodes for it in node.interfaces}
     nodes = {port.interface: port.node for port in recording.ports}
-    lines, links = cable_lines(placed, axes), _links(placed)
+    links = _links(run.scene)
     for port in recording.ports:
         hops, shape = by_name[port.interface], shapes.get(port.interface)
         yield {
@@ -171,20 +161,20 @@ def _ports(
             "rate_mbps": shape.rate_mbps if shape else None,
             "delay_ns": round(shape.delay_ms * 1e6) if shape else 0,
             "line": lines.get(port.interface),
-            "queued": steps(hop.queued_ns - begin_ns for hop in hops),
+            "queued": steps(hop.queued_ns - run.begin_ns for hop in hops),
             "stayed": [-1 if hop.left_ns is None else hop.left_ns - hop.queued_ns for hop in hops],
             "packet": steps(hop.packet for hop in hops),
             "note": [_note(recording, hop, notes) for hop in hops],
         }
 
 
-def _links(placed: Placed) -> dict[str, str]:
+def _links(scene: NetworkScene) -> dict[str, str]:
     """Return what to call each interface's queue: its link by name, where it has one, and its way."""
     return {
-        interface.name: f"{stroke.cable.name}, {interface.node} to {other.node}"
-        for stroke in placed.strokes
-        if stroke.cable.name
-        for interface, other in (stroke.cable.ends, stroke.cable.ends[::-1])
+        interface.name: f"{cable.name}, {interface.node} to {other.node}"
+        for cable in scene.cables
+        if cable.name
+        for interface, other in (cable.ends, cable.ends[::-1])
     }
 
 

@@ -371,6 +371,11 @@ _PART_GAP_INCHES: Final = 1.4
 """Distance of two parts of a network that no cable joins, one below the other."""
 _ALONE_INCHES: Final = 1.9
 """Distance of two nodes without a cable, side by side below all others."""
+_WIDE_INCHES: Final = 8.2
+"""From the first node to the last of a network that fills a page."""
+_MOST_WIDENED: Final = 1.6
+LANE_INCHES: Final = 0.15
+"""What stays free of labels at both sides of each cable, for queues and packets."""
 
 
 def positions(scene: NetworkScene) -> Positions:
@@ -400,7 +405,14 @@ def positions(scene: NetworkScene) -> Positions:
         left, top = min(x for x, _ in part.values()), max(y for _, y in part.values())
         placed |= {name: (x - left, ceiling + y - top) for name, (x, y) in part.items()}
         ceiling = min(y for _, y in placed.values()) - _PART_GAP_INCHES
-    return placed
+    return _widened(placed)
+
+
+def _widened(placed: Positions) -> Positions:
+    """Return the nodes of a narrow network farther apart, so that it fills a page, and packets have room."""
+    across = max(x for x, _ in placed.values()) - min(x for x, _ in placed.values())
+    factor = min(_MOST_WIDENED, max(1.0, _WIDE_INCHES / across)) if across else 1.0
+    return {name: (x * factor, y) for name, (x, y) in placed.items()}
 
 
 def _part(scene: NetworkScene, graph: networkx.Graph[str]) -> Positions:
@@ -635,17 +647,14 @@ _ZONE_MARGIN_INCHES = 0.06
 """Around the labels of an inner link; other labels keep out of it."""
 
 
-def place(scene: NetworkScene, positions: Positions, lane_inches: float = 0.0) -> Placed:
-    """Place all labels and return the drawing. Labels with the fewest possible places come first.
-
-    ``lane_inches`` of both sides of each cable stay free, for what moves there.
-    """
+def place(scene: NetworkScene, positions: Positions) -> Placed:
+    """Place all labels and return the drawing. Labels with the fewest possible places come first."""
     nodes = {node.name: Box.around(positions[node.name], *node_size(node)) for node in scene.nodes}
     strokes = tuple(strokes_of(scene, positions))
     taken = TakenSpace(list(nodes.values()), [(stroke.start, stroke.end) for stroke in strokes])
     stubs = tuple(stubs_of(scene, positions, taken.boxes, strokes))
     taken.strokes += [(stub.start, stub.end) for stub in stubs]
-    placer = _Placer(scene, positions, nodes, strokes, taken, lane_inches)
+    placer = _Placer(scene, positions, nodes, strokes, taken)
     # From the fewest possible places to the most: inner links with all their labels, whose place nothing else may
     # take; then the other interfaces; then the labels that may stand anywhere in their subnet.
     placer.place_links()
@@ -662,6 +671,10 @@ def place(scene: NetworkScene, positions: Positions, lane_inches: float = 0.0) -
     return Placed(scene, nodes, strokes, stubs, placer.ends, placer.links, placer.subnets, remarks)
 
 
+_GAP_INCHES: Final = 0.075 + LANE_INCHES
+"""From a cable to the labels beside it."""
+
+
 class _Placer:
     """Places labels and keeps those placed: of interfaces by node and name, of cables and subnets by their index."""
 
@@ -672,9 +685,7 @@ class _Placer:
         nodes: dict[str, Box],
         strokes: Sequence[Stroke],
         taken: TakenSpace,
-        lane_inches: float,
     ) -> None:
-        self._gap, self._lane = 0.075 + lane_inches, lane_inches
         self.ends: dict[tuple[str, str], Label] = {}
         self.links: dict[int, Label] = {}
         self.subnets: dict[int, Label] = {}
@@ -693,7 +704,7 @@ class _Placer:
             candidates = []
             for share in (0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74):
                 start = share * stroke.length - stroke.half(size)
-                pair = next_to(stroke.start, stroke.end, size, start, self._gap, centre)
+                pair = next_to(stroke.start, stroke.end, size, start, _GAP_INCHES, centre)
                 candidates += pair if centre else pair[::-1]
             self.links[number] = self._taken.place(lines, candidates)
 
@@ -758,7 +769,7 @@ class _Placer:
             nearest = (0.5, 0.36, 0.24, 0.12, 0.03) if level else (0.12, 0.03, 0.24, 0.36)
         for extra in (*nearest, 0.45, 0.6, 0.8, 1.0, 1.3, 1.6, 2.0):
             if radius + extra < 0.75 * math.dist(near, far):
-                candidates += next_to(near, far, size, radius + extra, self._gap, away_from)
+                candidates += next_to(near, far, size, radius + extra, _GAP_INCHES, away_from)
         return candidates
 
     def remarks(self) -> Iterator[Label]:
@@ -799,7 +810,7 @@ class _Placer:
                 away_from = self._cycle_centre_of(stroke)
                 for share in shares:
                     middle = along(stroke.start, stroke.end, share * stroke.length)
-                    pair = next_to(middle, stroke.end, size, -stroke.half(size), gap + self._lane, away_from)
+                    pair = next_to(middle, stroke.end, size, -stroke.half(size), gap + LANE_INCHES, away_from)
                     candidates += pair[::-1] if away_from else pair
         for name in names:
             if self._degree[name] <= 1:

@@ -19,6 +19,7 @@ from linklab.network import (
     Topology,
     expected_state,
 )
+from linklab.network.routing import Route
 from linklab.network.topology import all_links
 
 if TYPE_CHECKING:
@@ -48,10 +49,11 @@ Drawable: TypeAlias = "Topology | NetworkState | HasState | Topo"
 
 @dataclass(frozen=True)
 class DrawnNode:
-    """A node, by its name and what it does."""
+    """A node, by its name and what it does, with its routes but those to connected subnets."""
 
     name: str
     kind: NodeKind
+    routes: tuple[Route, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -202,7 +204,7 @@ def read_scene(state: NetworkState, plan: Topology | None = None) -> NetworkScen
     if plan is None:
         course = course_network()
         plan = course if {node.name for node in state.nodes} == {node.name for node in course.nodes} else None
-    nodes = tuple(DrawnNode(node.name, _kind(node)) for node in state.nodes)
+    nodes = tuple(DrawnNode(node.name, _kind(node), node.routes) for node in state.nodes)
     kinds = {node.name: node.kind for node in nodes}
     joined, loose = _cables(state)
     cables = _named(joined, plan)

@@ -1,14 +1,17 @@
-"""The drawing of a network: a placed scene as matplotlib artists, its legend, and what is drawn strongly."""
+"""The drawing of a network as SVG: a placed scene, its legend, and what is drawn strongly.
+
+A notebook, a report and a site show the text as an image; the widget puts it into its page, where parts are found by
+``data-node``, ``data-cable`` and ``data-port``. Colours follow the colour scheme of the page or of the image.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Final
 
-from linklab.errors import NetworkError
-from linklab.network import Path
 from linklab.show.chart import (
     BLUE,
     BLUISH_GREEN,
@@ -30,315 +33,294 @@ from linklab.show.stage.layout import (
     TextLine,
     along,
     name_line,
-    place,
-    positions,
     size_of,
 )
-from linklab.show.stage.scene import Drawable, NetworkScene, NodeKind, description, scene_of
+from linklab.show.stage.scene import DrawnNode, NodeKind
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
-
-    from linklab.show.figure import Drawing
-
+PIXELS_PER_INCH: Final = 96
 _MARGIN_INCHES: Final = 0.22
 _TITLE_INCHES: Final = 0.42
-_NARROWEST_INCHES: Final = 7.5
+_FONT: Final = "Arial,'Helvetica Neue','Liberation Sans',sans-serif"
+_LARGER: Final = 1.15
+"""How much larger than measured text is drawn: the layout measures a font that is as much wider than Arial."""
+_TINTS: Final = (SKY_BLUE, ORANGE, BLUISH_GREEN, REDDISH_PURPLE, YELLOW)
+"""Five colours that still differ as pale tints."""
+LIGHT, DARK = "#FFFFFF", "#111111"
+"""The grounds of both colour schemes; the dark one is JupyterLab's."""
+COLOURS: Final[Mapping[str, tuple[str, str]]] = {
+    "ground": (LIGHT, DARK),
+    "plain": ("#1A1A1A", "#E8E8E8"),
+    "quiet": ("#595959", "#B0B0B0"),
+    "warning": ("#A33B00", "#FF9D66"),
+    "fault": (VERMILLION, "#F37C1E"),
+    "mark": (HIGHLIGHT, "#E0A030"),
+    "cable": ("#404040", "#C4C4C4"),
+    "router": (BLUE, BLUE),
+    "switch": (blended(BLUISH_GREEN, 0.75, "#000000"), blended(BLUISH_GREEN, 0.75, "#000000")),
+    "on-fill": (LIGHT, LIGHT),
+    **{f"tint{n}": (blended(it, 0.2), blended(it, 0.28, DARK)) for n, it in enumerate(_TINTS)},
+    **{f"name{n}": (blended(it, 0.45, "#000000"), blended(it, 0.5)) for n, it in enumerate(_TINTS)},
+}
+"""Each colour on a light and on a dark page."""
 
 
-def draw(thing: Drawable, highlight: Path | Sequence[str] | None = None, title: str | None = None) -> Drawing:
-    """Return a figure of a network, a Mininet Topo, a state, or a running lab as it is now.
+def _paint(selector: str, **properties: str) -> str:
+    """Return a rule of CSS; properties name colours. Who does not know ``light-dark`` draws the light ones."""
+    pairs = [(name, *COLOURS[colour]) for name, colour in properties.items()]
+    return f"{selector}{{{';'.join(f'{it}:{light};{it}:light-dark({light},{dark})' for it, light, dark in pairs)}}}"
 
-    Nodes, cables, addresses, rates, delays and queues are those read back, in both directions where they
-    differ; only names of links and subnets are those of the network that a lab was started with. What does
-    not fit is marked in words and signs, not by colour alone. ``highlight`` is a path, or node names along
-    one, drawn strongly; switches may be left out. The figure's ``alt_text`` says the same in words.
 
-    Raises NetworkError if ``thing`` cannot be drawn, or if ``highlight`` is where no cable is.
+STYLE: Final = "".join(
+    (
+        ":root{color-scheme:light dark}",
+        f".linklab-net text{{font-family:{_FONT};text-anchor:middle;white-space:pre}}",
+        ".linklab-net .bold{font-weight:bold}.linklab-net .left{text-anchor:start}",
+        ".linklab-net line,.linklab-net path{stroke-linecap:round;fill:none}",
+        ".linklab-net polygon{stroke-width:18.7px;stroke-linejoin:round}",
+        ".linklab-net .cable{stroke-width:1.5px}.linklab-net .wide{stroke-width:3.7px}",
+        ".linklab-net .down{stroke-width:2.4px;stroke-dasharray:2.4 5}.linklab-net .tunnel{stroke-dasharray:9 6}",
+        ".linklab-net .marked{stroke-width:11px}.linklab-net .shape{stroke-width:1.7px}",
+        ".linklab-net .idle .shape,.linklab-net .lonely .shape{stroke-dasharray:6 3}",
+        ".linklab-net .passed .shape{stroke-width:5px}.linklab-net .foot{stroke-width:1px}",
+        _paint(".linklab-net .ground", fill="ground"),
+        *(_paint(f".linklab-net text.{tone}", fill=tone) for tone in ("plain", "quiet", "warning")),
+        _paint(".linklab-net .cable", stroke="cable"),
+        _paint(".linklab-net .odd,.linklab-net .down", stroke="fault"),
+        _paint(".linklab-net .marked", stroke="mark"),
+        _paint(".linklab-net .shape", stroke="plain", fill="ground"),
+        _paint(".linklab-net .foot", fill="plain"),
+        *(_paint(f".linklab-net .{kind} .shape", fill=kind) for kind in ("router", "switch")),
+        _paint(".linklab-net .router text,.linklab-net .switch text", fill="on-fill"),
+        _paint(".linklab-net .idle .shape,.linklab-net .lonely .shape", stroke="fault"),
+        _paint(".linklab-net .passed .shape", stroke="mark"),
+        *(_paint(f".linklab-net .tint{n}", fill=f"tint{n}", stroke=f"tint{n}") for n in range(len(_TINTS))),
+        *(_paint(f".linklab-net text.name{n}", fill=f"name{n}") for n in range(len(_TINTS))),
+    )
+)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A network's drawing: SVG as text, its size in pixels, and the part of its height that is the network's own.
+
+    ``lines`` has the line from each interface to the other end of its cable, between the edges of both nodes: x, y, x
+    and y in pixels.
     """
-    return drawn(scene_of(thing), highlight, title)[0]
+
+    svg: str
+    width: float
+    height: float
+    network_height: float
+    lines: Mapping[str, tuple[float, ...]]
 
 
-def drawn(
-    scene: NetworkScene,
-    highlight: Path | Sequence[str] | None = None,
-    title: str | None = None,
-    lane_inches: float = 0.0,
-) -> tuple[Drawing, Placed]:
-    """Return the figure of a scene, and where everything lies on it, in the figure's own data coordinates.
-
-    ``lane_inches`` of both sides of each cable stay free of labels, for what moves there.
-    """
-    from linklab.show.figure import Drawing
-
-    if not scene.nodes:
-        raise NetworkError("this network has no nodes, so there is nothing to draw")
-    names = highlight.node_names if isinstance(highlight, Path) else tuple(highlight or ())
-    chosen = _cables_of(scene, names)
-    placed = place(scene, positions(scene), lane_inches)
-    figure = Drawing(_NARROWEST_INCHES, 1, _alt_text(scene, names, chosen), title or "Network")
-    axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
-    axes.set_axis_off()
-    box = placed.box.grown(_MARGIN_INCHES)
-    heading = TextLine(title or "", bold=True, points=12)
-    room = max(box.right - box.left, _NARROWEST_INCHES) - 2 * _MARGIN_INCHES
-    across, high = _legend(axes, list(_entries(scene, bool(chosen))), room)
-    middle, half = box.centre[0], max(size_of([heading])[0], across) / 2 + _MARGIN_INCHES
-    left, right = min(box.left, middle - half), max(box.right, middle + half)
-    top, bottom = box.top + (_TITLE_INCHES if title else 0.0), box.bottom - high - _MARGIN_INCHES / 2
-    axes.get_legend().set_bbox_to_anchor((left + _MARGIN_INCHES, box.bottom), axes.transData)  # type: ignore[union-attr]
-    figure.set_size_inches(right - left, top - bottom)
-    axes.set(xlim=(left, right), ylim=(bottom, top))
-    paint(axes, placed, chosen)
-    if title:
-        _text(axes, heading, left + _MARGIN_INCHES, top - _TITLE_INCHES / 2 - 0.06, align="left")
-    return figure, placed
+def picture_of(placed: Placed, chosen: Sequence[int] = (), title: str = "") -> Picture:
+    """Return the drawing of a placed scene; ``chosen`` are the positions of the cables that are drawn strongly."""
+    return _Pen(placed, chosen, title).picture()
 
 
-def cable_lines(placed: Placed, axes: Axes) -> dict[str, list[float]]:
-    """Return the line on a drawing from each interface to the other end of its cable, between the edges of both nodes.
+class _Pen:
+    """Writes the elements of one drawing, from inches upwards to pixels downwards."""
 
-    It is x, y, x and y, as shares of the drawing's width and height from its upper left.
-    """
-    found = {}
+    def __init__(self, placed: Placed, chosen: Sequence[int], title: str) -> None:
+        self._placed, self._chosen, self._title = placed, set(chosen), title
+        self._scene = placed.scene
+        box = placed.box.grown(_MARGIN_INCHES)
+        self._heading = TextLine(title, bold=True, points=12)
+        wide = max(box.right - box.left, (size_of([self._heading])[0] if title else 0) + 2 * _MARGIN_INCHES)
+        self._left, self._right = box.centre[0] - wide / 2, box.centre[0] + wide / 2
+        self._top, self._bottom = box.top + (_TITLE_INCHES if title else 0), box.bottom
+
+    def picture(self) -> Picture:
+        """Return the drawing, with its legend below the network."""
+        placed = self._placed
+        parts = [*self._subnets(), *self._cables(), *self._nodes(), *self._labels()]
+        width, own = (self._right - self._left) * PIXELS_PER_INCH, (self._top - self._bottom) * PIXELS_PER_INCH
+        legend, below = _legend(self._entries(), width, own)
+        height = own + below
+        if self._title:
+            x, y = self._left + _MARGIN_INCHES, self._top - _TITLE_INCHES / 2 - 0.06
+            parts.append(self._text(self._heading, (x, y), "plain left"))
+        svg = (
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="linklab-net" viewBox="0 0 {width:.0f} {height:.0f}">'
+            f"<style>{STYLE}</style>"
+            f'<rect class="ground" width="{width:.0f}" height="{height:.0f}"/>{"".join(parts)}{legend}</svg>'
+        )
+        return Picture(svg, round(width), round(height), round(own), dict(_cable_lines(placed, self._at)))
+
+    def _at(self, point: Point) -> tuple[float, float]:
+        x, y = (point[0] - self._left) * PIXELS_PER_INCH, (self._top - point[1]) * PIXELS_PER_INCH
+        return round(x, 1), round(y, 1)
+
+    def _text(self, line: TextLine, centre: Point, tone: str) -> str:
+        return _text(line, *self._at(centre), tone)
+
+    def _line(self, start: Point, end: Point, names: str) -> str:
+        (x1, y1), (x2, y2) = self._at(start), self._at(end)
+        return f'<line class="{names}" x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}"/>'
+
+    def _subnets(self) -> Iterator[str]:
+        """Yield each subnet: a band along each of its cables, and a box around each of its nodes and labels."""
+        kinds = self._scene.kinds
+        for number, tint in enumerate(tints(self._placed, len(_TINTS))):
+            cables = self._scene.subnets[number].cables
+            bands = [_band_along(self._placed, self._placed.strokes[it], kinds) for it in cables]
+            for corners in (*bands, *(box.corners for box in _boxes(self._placed, number, kinds))):
+                points = " ".join(f"{x:g},{y:g}" for x, y in map(self._at, corners))
+                yield f'<polygon class="tint{tint}" points="{points}"/>'
+
+    def _cables(self) -> Iterator[str]:
+        strokes = self._placed.strokes
+        yield from (self._line(strokes[it].start, strokes[it].end, "marked") for it in sorted(self._chosen))
+        for number, stroke in enumerate(strokes):
+            cable = stroke.cable
+            names = [
+                "cable",
+                *(["wide"] if cable.shaped or cable.carriers else []),
+                *(["tunnel"] if cable.carriers else []),
+                *(["odd"] if cable.one_sided else []),
+                *(["down"] if not cable.up else []),
+            ]
+            yield f'<g data-cable="{number}">{self._line(stroke.start, stroke.end, " ".join(names))}</g>'
+        for stub in self._placed.stubs:
+            x, y = self._at(stub.end)
+            cross = f'<path class="cable wide odd" d="M{x - 5:g} {y - 5:g}l10 10m0 -10l-10 10"/>'
+            yield self._line(stub.start, stub.end, "cable down") + cross
+
+    def _nodes(self) -> Iterator[str]:
+        passed = {name for it in self._chosen for name in self._placed.strokes[it].cable.pair}
+        joined = {name for cable in self._scene.cables for name in cable.pair}
+        for node in self._scene.nodes:
+            lonely = node.name not in joined and len(self._scene.nodes) > 1
+            names = ["node", node.kind, *["passed"][: node.name in passed], *["lonely"][:lonely]]
+            yield self._node(node, self._placed.nodes[node.name], " ".join(names))
+
+    def _node(self, node: DrawnNode, box: Box, names: str) -> str:
+        """Return a node: a circle (or pill) for a router, a square for a switch, a screen for a host."""
+        left, top = self._at((box.left, box.top))
+        right, bottom = self._at((box.right, box.bottom))
+        x, y = box.centre
+        centre = (x, y + (0.08 * (box.top - box.bottom) if node.kind == "host" else 0))
+        shape = _shape(node.kind, left, top, right - left, bottom - top)
+        name = self._text(name_line(node.name), centre, "plain")
+        return f'<g class="{names}" data-node="{escape(node.name)}">{shape}{name}</g>'
+
+    def _labels(self) -> Iterator[str]:
+        placed = self._placed
+        bare = {(it.node, it.name) for it in self._scene.interfaces if not it.addresses}
+        for number, label in placed.links.items():
+            yield self._label(label, f'data-cable="{number}"')
+        for interface, label in placed.ends.items():
+            # where most have no address, the legend says so, and the labels are names alone
+            shown = label.shortened(1) if self._scene.mostly_bare and interface in bare else label
+            yield self._label(shown, f'data-port="{escape(interface[1])}"')
+        yield from (self._label(label) for label in placed.remarks)
+        for (number, label), tint in zip(placed.subnets.items(), self._subnet_tints(), strict=True):
+            yield self._label(label, f'data-subnet="{number}"', f"name{tint}")
+
+    def _subnet_tints(self) -> list[int]:
+        found = tints(self._placed, len(_TINTS))
+        return [found[number] for number in self._placed.subnets]
+
+    def _label(self, label: Label, data: str = "", tone: str = "") -> str:
+        lines = "".join(self._text(line, centre, tone or line.tone) for line, centre in label.centres)
+        return f'<g class="label" {data}>{lines}</g>'
+
+    def _entries(self) -> Iterator[tuple[str, str]]:
+        """Yield what the signs mean, only those that occur: a sign 40 pixels wide and 20 high, and its text."""
+        scene = self._scene
+        kinds, cables, interfaces = {*scene.kinds.values()}, scene.cables, scene.interfaces
+
+        def line(names: str) -> str:
+            return f'<line class="{names}" x1="2" y1="10" x2="38" y2="10"/>'
+
+        def node(kind: NodeKind) -> str:
+            return f'<g class="{kind}">{_shape(kind, 9, 0, 22 if kind == "host" else 20, 20)}</g>'
+
+        cross = '<path class="cable wide odd" d="M15 5l10 10m0 -10l-10 10"/>'
+        meanings = [
+            ("router" in kinds, node("router"), "router"),
+            ("switch" in kinds, node("switch"), "switch"),
+            ("host" in kinds, node("host"), "host"),
+            ("idle" in kinds, node("idle"), "several interfaces, does not forward"),
+            (any(it.shaped and not it.one_sided for it in cables), line("cable wide"), "shaped link (delay: each way)"),
+            (any(it.carriers for it in cables), line("cable wide tunnel"), "tunnel, carried by the hosts named"),
+            (any(not it.shaped and not it.carriers for it in cables), line("cable"), "not shaped"),
+            (any(it.one_sided for it in cables), line("cable wide odd"), "directions differ"),
+            (bool(self._chosen), line("marked"), "highlighted path"),
+            (any(not it.up for it in cables), line("cable down"), "down"),
+            (bool(scene.loose), cross, "no cable"),
+            (
+                not all(it.fits for it in interfaces),
+                _text(TextLine("!", bold=True, points=10), 20, 10, "warning"),
+                "address does not fit",
+            ),
+            (scene.mostly_bare, _text(TextLine("eth0"), 20, 10, "quiet"), "interface without address"),
+        ]
+        return ((sign, text) for occurs, sign, text in meanings if occurs)
+
+
+def _shape(kind: NodeKind, left: float, top: float, wide: float, high: float) -> str:
+    if kind == "switch":
+        return f'<rect class="shape" x="{left:g}" y="{top:g}" width="{wide:g}" height="{high:g}"/>'
+    if kind == "host":
+        screen = _rounded(left, top, wide, 0.84 * high, 5)
+        foot = f'x="{left + 0.28 * wide:g}" y="{top + 0.94 * high:g}" width="{0.44 * wide:g}" height="{0.06 * high:g}"'
+        return f'{screen}<rect class="foot" {foot}/>'
+    return _rounded(left, top, wide, high, high / 2)
+
+
+def _rounded(left: float, top: float, wide: float, high: float, radius: float) -> str:
+    place = f'x="{left:g}" y="{top:g}" width="{wide:g}" height="{high:g}" rx="{radius:g}"'
+    return f'<rect class="shape" {place}/>'
+
+
+def _text(line: TextLine, x: float, y: float, tone: str) -> str:
+    """Return one line of text, its middle at a height. It is as wide as the layout measured it, in any font."""
+    size = line.points * PIXELS_PER_INCH / 72 * _LARGER
+    wide = size_of([line])[0] * PIXELS_PER_INCH
+    names = f"{tone} bold" if line.bold else tone
+    return (
+        f'<text class="{names}" x="{x:g}" y="{y + 0.36 * size:.1f}" font-size="{size:.1f}" textLength="{wide:.0f}" '
+        f'lengthAdjust="spacingAndGlyphs">{escape(line.text)}</text>'
+    )
+
+
+_SIGN_PIXELS: Final = 46
+_ENTRY_GAP_PIXELS: Final = 20
+_ROW_PIXELS: Final = 28
+
+
+def _legend(entries: Iterable[tuple[str, str]], width: float, top: float) -> tuple[str, float]:
+    """Return the legend in rows as wide as the drawing, and its height in pixels."""
+    x = left = _MARGIN_INCHES * PIXELS_PER_INCH
+    y = top
+    parts = []
+    for sign, text in entries:
+        line = TextLine(text, points=SMALL_POINTS)
+        wide = _SIGN_PIXELS + size_of([line])[0] * PIXELS_PER_INCH
+        if x > left and x + wide > width - left:
+            x, y = left, y + _ROW_PIXELS
+        shown = _text(line, _SIGN_PIXELS, 10, "quiet left")
+        parts.append(f'<g transform="translate({x:.0f} {y:.0f})">{sign}{shown}</g>')
+        x += wide + _ENTRY_GAP_PIXELS
+    return f'<g class="legend">{"".join(parts)}</g>', y - top + _ROW_PIXELS
+
+
+def _cable_lines(placed: Placed, at: Callable[[Point], tuple[float, float]]) -> Iterator[tuple[str, tuple[float, ...]]]:
     for stroke in placed.strokes:
         there, back = stroke.both_ends
         for (interface, near, far), (other, _, _) in ((there, back), (back, there)):
             own = placed.nodes[interface.node].length_inside(near, far)
             others = placed.nodes[other.node].length_inside(near, far)
-            found[interface.name] = [*_share(axes, along(near, far, own)), *_share(axes, along(far, near, others))]
-    return found
-
-
-def _share(axes: Axes, point: Point) -> tuple[float, float]:
-    (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
-    return round((point[0] - left) / (right - left), 5), round((top - point[1]) / (top - bottom), 5)
-
-
-def _alt_text(scene: NetworkScene, names: Sequence[str], chosen: Sequence[int]) -> str:
-    words = description(scene)
-    if not chosen:
-        return words
-    passed = [names[0]]
-    for position in chosen:
-        one, two = (end.node for end in scene.cables[position].ends)
-        passed.append(two if one == passed[-1] else one)
-    return f"{words}\nHighlighted: {' - '.join(passed)}."
-
-
-def _cables_of(scene: NetworkScene, names: Sequence[str]) -> list[int]:
-    """Return the positions of the cables along a path; between two of its nodes there may be switches."""
-    import networkx
-
-    graph = networkx.Graph()
-    for position, cable in reversed(list(enumerate(scene.cables))):  # of two cables side by side the first
-        graph.add_edge(*(end.node for end in cable.ends), position=position)
-    kinds = scene.kinds
-    switches = {name for name, kind in kinds.items() if kind == "switch"}
-    chosen: list[int] = []
-    for name in names:
-        if name not in kinds:
-            raise NetworkError(f"there is no node {name!r} here: choose one of {', '.join(kinds)}")
-    for one, two in pairwise(names):
-        try:
-            path = networkx.shortest_path(graph.subgraph(switches | {one, two}), one, two)
-        except (networkx.NetworkXNoPath, networkx.NodeNotFound):
-            raise NetworkError(
-                f"no cable joins {one} and {two}, so the path cannot be highlighted: name all routers on it"
-            ) from None
-        chosen += [graph.edges[pair]["position"] for pair in pairwise(path)]
-    return chosen
-
-
-def _legend(axes: Axes, handles: Sequence[Line2D], room_inches: float) -> tuple[float, float]:
-    """Draw the legend in as many columns as there is room for; return its width and height in inches."""
-    figure: Any = axes.figure
-    for columns in range(len(handles), 0, -1):
-        drawn = axes.legend(
-            handles=handles, ncols=columns, loc="upper left", frameon=False, fontsize=SMALL_POINTS,
-            labelcolor=_TONES["quiet"], handlelength=2.6, columnspacing=1.6, labelspacing=0.9, borderaxespad=0,
-        )  # fmt: skip
-        extent = drawn.get_window_extent()
-        if extent.width <= room_inches * figure.dpi:
-            break
-    return extent.width / figure.dpi, extent.height / figure.dpi
-
-
-def _entries(scene: NetworkScene, highlighted: bool) -> Iterator[Line2D]:
-    """Yield what the signs mean, only those that occur."""
-    from matplotlib.lines import Line2D
-    from matplotlib.path import Path as Outline
-
-    def line(text: str, colour: str, width: float, style: Any = "-") -> Line2D:
-        return Line2D([], [], color=colour, linewidth=width, linestyle=style, label=text, solid_capstyle="butt")
-
-    def sign(text: str, marker: Any, size: float, fill: str, edge: str = _TONES["plain"]) -> Line2D:
-        return Line2D(
-            [], [], linestyle="none", marker=marker, markersize=size, markerfacecolor=fill, markeredgecolor=edge,
-            label=text,
-        )  # fmt: skip
-
-    screen = Outline([(-9, -4), (9, -4), (9, 8), (-9, 8), (-9, -4), (-5, -8), (5, -8)], [1, 2, 2, 2, 2, 1, 2])
-    kinds = {*scene.kinds.values()}
-    cables, interfaces = scene.cables, scene.interfaces
-    meanings = [
-        ("router" in kinds, sign("router", "o", 14, _FILLS["router"])),
-        ("switch" in kinds, sign("switch", "s", 12, _FILLS["switch"])),
-        ("host" in kinds, sign("host", screen, 15, "none")),
-        ("idle" in kinds, sign("several interfaces, does not forward", "o", 14, "white", _WARNING)),
-        (any(it.shaped and not it.one_sided for it in cables), line("shaped link (delay: each way)", CABLE, 2.8)),
-        (any(it.carriers for it in cables), line("tunnel, carried by the hosts named", CABLE, 2.8, "--")),
-        (any(not it.shaped and not it.carriers for it in cables), line("not shaped", CABLE, 1.1)),
-        (any(it.one_sided for it in cables), line("directions differ", _WARNING, 2.8)),
-        (highlighted, line("highlighted path", HIGHLIGHT, 6)),
-        (any(not it.up for it in cables), line("down", _WARNING, 1.8, ":")),
-        (bool(scene.loose), sign("no cable", "x", 7, _WARNING, _WARNING)),
-        (not all(it.fits for it in interfaces), sign("address does not fit", "$!$", 10, _TONES["warning"], "none")),
-        (scene.mostly_bare, sign("interface without address", "$eth0$", 24, _TONES["quiet"], "none")),
-    ]
-    return (entry for occurs, entry in meanings if occurs)
-
-
-_TONES: Final = {"plain": "#1A1A1A", "quiet": "#595959", "warning": "#A33B00"}
-# Five that still differ as pale tints.
-_TINTS: Final = (
-    SKY_BLUE,
-    ORANGE,
-    BLUISH_GREEN,
-    REDDISH_PURPLE,
-    YELLOW,
-)
-_FILLS: Final[Mapping[NodeKind, str]] = {
-    "router": BLUE,
-    "idle": "#FFFFFF",
-    "switch": blended(BLUISH_GREEN, 0.75, "#000000"),
-    "host": "#FFFFFF",
-}
-_WARNING: Final = VERMILLION
-CABLE: Final = "#404040"
-
-
-def paint(axes: Axes, placed: Placed, highlight: Iterable[int]) -> None:
-    """Draw everything. ``highlight`` are positions of cables to be drawn strongly."""
-    scene, chosen = placed.scene, set(highlight)
-    tint = [_TINTS[number] for number in tints(placed, len(_TINTS))]
-    for number, colour in enumerate(tint):
-        _draw_subnet(axes, placed, number, blended(colour, 0.2))
-    marked = [stroke for number, stroke in enumerate(placed.strokes) if number in chosen]
-    for stroke in marked:
-        _line(axes, stroke.start, stroke.end, HIGHLIGHT, 8, zorder=2)
-    for stroke in placed.strokes:
-        _cable(axes, stroke)
-    for stub in placed.stubs:
-        _line(axes, stub.start, stub.end, _WARNING, 1.4, ":", zorder=3)
-        axes.plot(*stub.end, marker="x", color=_WARNING, markersize=8, markeredgewidth=2, zorder=6)
-    on_path = {name for stroke in marked for name in stroke.cable.pair}
-    joined = {name for cable in scene.cables for name in cable.pair}
-    for it in scene.nodes:
-        lonely = it.name not in joined and len(scene.nodes) > 1
-        _node(axes, it.kind, placed.nodes[it.name], it.name, it.name in on_path, lonely)
-    for label in (*placed.links.values(), *_end_labels(placed), *placed.remarks):
-        _label(axes, label)
-    for number, label in placed.subnets.items():
-        _label(axes, label, blended(tint[number], 0.45, "#000000"))
-
-
-def _end_labels(placed: Placed) -> Iterator[Label]:
-    """Yield the labels of interfaces; where most have no address, the legend says so, and theirs are names alone."""
-    bare = {(it.node, it.name) for it in placed.scene.interfaces if not it.addresses}
-    for interface, label in placed.ends.items():
-        yield label.shortened(1) if placed.scene.mostly_bare and interface in bare else label
-
-
-def _cable(axes: Axes, stroke: Stroke) -> None:
-    cable = stroke.cable
-    colour = _WARNING if cable.one_sided or not cable.up else CABLE
-    style = ":" if not cable.up else "--" if cable.carriers else "-"
-    _line(axes, stroke.start, stroke.end, colour, 2.8 if cable.shaped or cable.carriers else 1.1, style, zorder=3)
-
-
-def _line(axes: Axes, start: Point, end: Point, colour: str, width: float, style: str = "-", *, zorder: float) -> None:
-    across, up = zip(start, end, strict=True)
-    axes.plot(across, up, color=colour, linewidth=width, linestyle=style, solid_capstyle="round", zorder=zorder)
-
-
-def _node(axes: Axes, kind: NodeKind, box: Box, name: str, marked: bool, lonely: bool) -> None:
-    """Draw a node: a circle (or pill) for a router, a square for a switch, a screen for a host."""
-    from matplotlib.patches import Circle, FancyBboxPatch, Rectangle
-
-    fill = _FILLS[kind]
-    ink = _TONES["plain"] if fill == "#FFFFFF" else "#FFFFFF"
-    edge, width, style = ("#1A1A1A", 1.3, "-")
-    if kind == "idle" or lonely:
-        edge, style = _WARNING, "--"
-    if marked:
-        edge, width = HIGHLIGHT, 4.0
-    x, y = box.centre
-    left, bottom = box.left, box.bottom
-    across, high = box.right - box.left, box.top - box.bottom
-    patches: list[Patch]
-    if kind == "switch":
-        patches = [Rectangle((left, bottom), across, high)]
-    elif kind == "host":
-        round_corners = "round,pad=0,rounding_size=0.06"
-        screen = FancyBboxPatch((left, bottom + 0.16 * high), across, 0.84 * high, boxstyle=round_corners)
-        patches = [screen, Rectangle((x - 0.22 * across, bottom), 0.44 * across, 0.06 * high)]
-    elif across > high + 1e-9:
-        pill = f"round,pad=0,rounding_size={high / 2}"
-        patches = [FancyBboxPatch((left, bottom), across, high, boxstyle=pill)]
-    else:  # a box with round corners is a circle only almost
-        patches = [Circle((x, y), high / 2)]
-    for number, patch in enumerate(patches):
-        patch.set(facecolor=edge if number else fill, edgecolor=edge, linewidth=width, linestyle=style, zorder=5)
-        axes.add_patch(patch)
-    middle = y + (0.08 * high if kind == "host" else 0)
-    _text(axes, name_line(name), x, middle, ink, zorder=6)
-
-
-def _label(axes: Axes, label: Label, colour: str | None = None) -> None:
-    for line, (x, y) in label.centres:
-        _text(axes, line, x, y, colour)
-
-
-def _text(
-    axes: Axes, line: TextLine, x: float, y: float, colour: str | None = None, align: str = "center", zorder: float = 7
-) -> None:
-    """Draw one line of text, its middle at a height."""
-    axes.text(
-        x,
-        y,
-        line.text,
-        color=colour or _TONES[line.tone],
-        fontsize=line.points,
-        weight="bold" if line.bold else "normal",
-        ha=align,
-        va="center_baseline",
-        zorder=zorder,
-    )
+            yield interface.name, (*at(along(near, far, own)), *at(along(far, near, others)))
 
 
 _BORDER: Final[tuple[NodeKind, ...]] = ("router", "idle")
 """Nodes in several subnets, on whose border they stand."""
-_PADDING_POINTS: Final = 7.0
-"""How far a subnet's colour reaches around its nodes, labels and bands."""
 _HALF_BAND_INCHES: Final = 0.05
 _STEP_INCHES: Final = 0.14
 """How far from a router the band along its cable begins."""
-
-
-def _draw_subnet(axes: Axes, placed: Placed, number: int, colour: str) -> None:
-    """Draw a subnet: a band along each of its cables, and a box around each of its nodes and labels."""
-    from matplotlib.patches import Polygon
-
-    kinds = placed.scene.kinds
-    bands = [_band_along(placed, placed.strokes[it], kinds) for it in placed.scene.subnets[number].cables]
-    for corners in (*bands, *(box.corners for box in _boxes(placed, number, kinds))):
-        width = 2 * _PADDING_POINTS
-        axes.add_patch(
-            Polygon(corners, facecolor=colour, edgecolor=colour, linewidth=width, joinstyle="round", zorder=1)
-        )
 
 
 def _band_along(placed: Placed, stroke: Stroke, kinds: Mapping[str, NodeKind]) -> tuple[Point, ...]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import re
 import zlib
 from functools import cache
 from html import escape
@@ -15,19 +14,10 @@ from typing import Any, Final
 FOLDER: Final = Path(__file__).parent
 SCRIPT: Final = FOLDER / "widgets.min.js"
 STYLE: Final = FOLDER / "widgets.min.css"
-_CLASS: Final = "linklab-frame"
-_HEIGHT: Final = "clamp(420px,100vh - 125px,900px)"
-"""As high as what JupyterLab leaves of its window for a notebook, so that the frame is seen whole."""
-_PACKED: Final = re.compile(r"data-packed=&quot;([A-Za-z0-9+/]+=*)&quot;")
 _OF_THE_PAGE: Final = (
     ":root{color-scheme:light dark}body{margin:0;background:#fff}"
     "h1{position:absolute;clip-path:inset(50%)}"  # for those who listen; the others see what it is
     "@media(prefers-color-scheme:dark){body{background:#000}}"
-)
-# a frame's own page prefers the colours that the frame has: JupyterLab's, whatever the reader's system has
-_AS_THE_NOTEBOOK: Final = "".join(
-    f'body[data-jp-theme-light="{light}"] iframe.{_CLASS}{{color-scheme:{scheme}}}'
-    for light, scheme in (("true", "light"), ("false", "dark"))
 )
 
 
@@ -37,14 +27,8 @@ def packed(data: Any) -> str:
     return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
 
 
-def packed_in(html: str) -> str | None:
-    """Return the packed data in the frame that a notebook shows; None where there is none. No other text passes."""
-    found = _PACKED.search(html)
-    return found[1] if found else None
-
-
 def page_of(widget: str, data: str, title: str) -> str:
-    """Return a page of a widget with its packed data; it is dark where the reader's system is, or the page around it.
+    """Return a page of a widget with its packed data; it is dark where the reader's system is.
 
     Nothing but the widgets' script runs in it, and it loads nothing.
     """
@@ -60,18 +44,12 @@ def page_of(widget: str, data: str, title: str) -> str:
     )
 
 
-def frame_of(widget: str, data: str, title: str) -> str:
-    """Return the page in a frame that has no access to the page around it, and may fill the screen."""
+def inline_of(widget: str, data: str) -> str:
+    """Return a widget with its packed data, script and style, for a page of a site that lets scripts run."""
     return (
-        f'<iframe class="{_CLASS}" sandbox="allow-scripts" allow="fullscreen" title="{escape(title)}" '
-        f'style="width:100%;height:{_HEIGHT};border:0" '
-        f'srcdoc="{escape(page_of(widget, data, title))}"></iframe>'
+        f'<style>{STYLE.read_text("utf-8")}</style><div data-widget="{widget}" data-packed="{data}"></div>'
+        f'<script type="module">{_script()}</script>'
     )
-
-
-def html_of(widget: str, data: str, title: str) -> str:
-    """Return what a notebook shows of a widget that needs no kernel: the frame, with the notebook's colours."""
-    return f"<style>{_AS_THE_NOTEBOOK}</style>{frame_of(widget, data, title)}"
 
 
 def script_hash() -> str:
