@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
 
-from linklab.measure import Recording
+from linklab.measure import CutResult, Recording
 from linklab.measure.flow_names import Congestion, FlowNames, without_ports
 from linklab.measure.headers import Ends, ends_of, ip_of, kept_head
 from linklab.measure.recordings import PacketHop, TcpState
@@ -41,11 +41,12 @@ class PacketFlow:
 
 @dataclass(frozen=True)
 class PlayedRun:
-    """A recording with its label and the congestion controls of its flows; what is counted of it is counted once."""
+    """A recording with its label, the congestion controls of its flows and the cuts of cables meanwhile."""
 
     recording: Recording
     label: str = "run 1"
     congestion: Congestion = field(default_factory=dict)
+    cuts: Sequence[CutResult] = ()
 
     @property
     def begin_ns(self) -> int:
@@ -119,7 +120,29 @@ def about_run(run: PlayedRun, lines: Lines) -> dict[str, Any]:
         "tcp": [*_tcp(run)],
         "pings": [*_pings(run)],
         "notes": [list(note) for note in notes],
+        "cuts": [
+            [_since(run, it.cut_at_s), _since(run, it.healed_at_s), [*it.interfaces]] for it in run.cuts
+        ],
+        "events": _events(run),
     }
+
+
+def _since(run: PlayedRun, at_s: float) -> int:
+    return round(at_s * 1e9) - run.begin_ns
+
+
+def _events(run: PlayedRun) -> list[list[Any]]:
+    """Return what happened, in order: time in ns, kind, where, what, why, and the packet's number or None."""
+    recording = run.recording
+    found = [
+        [hop.left_ns - run.begin_ns, "loss", hop.interface, "A packet is lost.", recording.why(hop), hop.packet]
+        for hop in recording.hops
+        if hop.lost and hop.left_ns is not None
+    ]
+    for it in run.cuts:
+        found.append([_since(run, it.cut_at_s), "cut", it.flow.name, "The cable is cut.", "", None])
+        found.append([_since(run, it.healed_at_s), "healed", it.flow.name, "The cable is healed.", "", None])
+    return sorted(found, key=lambda event: event[0])
 
 
 def flow_columns(flows: Iterable[PacketFlow], packets: Mapping[int, PacketHop]) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from pathlib import Path as FilePath
 from typing import Any, Final
 
 from linklab.errors import MeasurementError, NetworkError
-from linklab.measure import Recording, Run
+from linklab.measure import CutResult, Recording, Run
 from linklab.measure.recordings import write
 from linklab.network import Path
 from linklab.record import REPLAY_MIME, somebody_watches
@@ -170,6 +170,7 @@ def _played(run: Run | Recording, name: str) -> PlayedRun:
             for result in results
             if (control := getattr(result.flow, "congestion", ""))
         },
+        [result for result in results if isinstance(result, CutResult)],
     )
 
 

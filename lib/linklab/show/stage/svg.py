@@ -25,6 +25,7 @@ from linklab.show.chart import (
     blended,
 )
 from linklab.show.stage.layout import (
+    NAME_POINTS,
     Box,
     Label,
     Placed,
@@ -279,7 +280,7 @@ def _text(line: TextLine, x: float, y: float, tone: str) -> str:
     """Return one line of text, its middle at a height. It is as wide as the layout measured it, in any font."""
     size = line.points * PIXELS_PER_INCH / 72 * _LARGER
     wide = size_of([line])[0] * PIXELS_PER_INCH
-    names = f"{tone} bold" if line.bold else tone
+    names = f"{tone}{' bold' if line.bold else ''}{' large' if line.points >= NAME_POINTS else ''}"
     return (
         f'<text class="{names}" x="{x:g}" y="{y + 0.36 * size:.1f}" font-size="{size:.1f}" textLength="{wide:.0f}" '
         f'lengthAdjust="spacingAndGlyphs">{escape(line.text)}</text>'

@@ -1,12 +1,12 @@
-/* The script of all widgets: anywidget loads it in a notebook, and a page of `linklab.show.widgets.page` holds it. */
+/* The script of all widgets: anywidget loads it in a notebook, and pages hold it (`linklab.show.widgets.page`). */
 
-import * as player from "./player/replay.js";
+import * as network from "./network/network.js";
 import * as prediction from "./prediction.js";
 import * as theory from "./theory.js";
 import "./widgets.css";
-import "./player/player.css";
+import "./network/network.css";
 
-const WIDGETS = { player, prediction, theory };
+const WIDGETS = { network, prediction, theory };
 
 /** Draw the widget that the model names; return what it draws with. `keys` is where its keys are pressed. */
 async function draw({ model, el, keys, signal }) {
@@ -25,11 +25,17 @@ async function draw({ model, el, keys, signal }) {
 /** anywidget calls this for each view, and what it returns when the view goes. */
 async function render({ model, el }) {
   const view = new AbortController();
+  // JupyterLab has keys of its own for whatever lies in a notebook: a widget keeps those that are pressed in it
+  el.classList.add("lm-suppress-shortcuts");
+  el.dataset.lmSuppressShortcuts = "true";
   await draw({ model, el, keys: el, signal: view.signal });
+  el.addEventListener("keydown", (event) => event.stopPropagation(), { signal: view.signal });
   return () => view.abort();
 }
 
-const page = document.querySelector("body > main[data-widget]");
-if (page) window.linklabWidget = draw({ model: { get: (name) => page.dataset[name] }, el: page, keys: document });
+for (const place of document.querySelectorAll("[data-widget][data-packed]:not(.linklab-widget)")) {
+  const keys = place.matches("body > main") ? document : place;  // a page of its own has all keys
+  window.linklabWidget = draw({ model: { get: (name) => place.dataset[name] }, el: place, keys });
+}
 
 export default { render };

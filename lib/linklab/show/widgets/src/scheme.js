@@ -1,17 +1,19 @@
 /* Colours. They are chosen for a light page; a dark one turns light into dark and keeps the hue. */
 
 // Okabe and Ito's palette ("Color Universal Design", 2008), as in Linklab's other figures, dark enough for lines.
-export const COLOURS = ["#0067ad", "#d55e00", "#007a59", "#a8477f", "#7a4b00", "#3b1152", "#4d4d4d"];
-export const DASHES = [[], [8, 3], [3, 2], [8, 3, 2, 3], [2, 2], [12, 4], []];
+export const COLOURS = ["#0067ad", "#d55e00", "#007a59", "#a8477f", "#7a4b00", "#3b1152", "#5c6b00", "#6a51c7", "#a34a3a", "#00727a", "#4d4d4d"];
+export const DASHES = [[], [8, 3], [3, 2], [8, 3, 2, 3], [2, 2], [12, 4], [6, 2], [4, 4], [10, 2, 2, 2], [1, 3], []];
 export const LOSS = "#c00000", CHOSEN = "#a66c00";
 export const GROUND = "#ffffff", INK = "#1a1a1a", GRID = "#dddddd", EDGE = "#595959", UNDER_WAY = "#cccccc";
 
 const preferred = matchMedia("(prefers-color-scheme: dark)");
 
-/** Return whether the page is dark: JupyterLab and VS Code say so on their body; other pages do as the system does. */
+/** Return whether the page is dark: JupyterLab and VS Code say so on their body, our site on its root; other pages do as the system does. */
 export function isDark() {
   const { jpThemeLight, vscodeThemeKind } = document.body.dataset;
   if (jpThemeLight) return jpThemeLight === "false";
+  const { theme } = document.documentElement.dataset;
+  if (theme === "dark" || theme === "light") return theme === "dark";
   if (vscodeThemeKind) return vscodeThemeKind.endsWith("dark") || vscodeThemeKind === "vscode-high-contrast";
   return preferred.matches;
 }
@@ -27,6 +29,7 @@ export function followScheme(element, changed, signal) {
   };
   const observer = new MutationObserver(look);
   observer.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "data-vscode-theme-kind"] });
+  observer.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
   signal?.addEventListener("abort", () => observer.disconnect());
   preferred.addEventListener("change", look, { signal });
   look();
@@ -49,18 +52,4 @@ export function ink(colour) {
     turnedInks.set(colour, `#${[...bytes].map((it) => it.toString(16).padStart(2, "0")).join("")}`);
   }
   return turnedInks.get(colour);
-}
-
-/** Return the address of a picture on white (PNG in base64) as the page has it now: turned where the page is dark. */
-export async function pictureOf(base64) {
-  const source = `data:image/png;base64,${base64}`;
-  if (!isDark()) return source;
-  const image = Object.assign(new Image(), { src: source });
-  await image.decode();
-  const canvas = Object.assign(document.createElement("canvas"), { width: image.naturalWidth, height: image.naturalHeight }), pen = canvas.getContext("2d");
-  pen.drawImage(image, 0, 0);
-  const pixels = pen.getImageData(0, 0, canvas.width, canvas.height);
-  for (let at = 0; at < pixels.data.length; at += 4) turn(pixels.data, at);
-  pen.putImageData(pixels, 0, 0);
-  return canvas.toDataURL();
 }

@@ -1,4 +1,4 @@
-/* The curves below the network. */
+/* Tracks: curves on one axis of time, with a mark for each event. */
 
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
@@ -10,8 +10,8 @@ const CHART_HIGH = 118;  // pixels: three of them fit below the network
 const POINTS = 700;      // of a curve on the screen
 
 export class Curves {
-  constructor(run, player) {
-    this.run = run; this.player = player;
+  constructor(run, shown) {
+    this.run = run; this.shown = shown;
     this.element = element("div", {});
     this.parts = this.charts().filter((part) => part.series.length);
     new ResizeObserver(() => this.resize()).observe(this.element);
@@ -39,7 +39,7 @@ export class Curves {
   /** A curve has its flow's colour, and several of one flow have dashes of their own. */
   styled(it, before) {
     const name = kindOf(it.name).replace("ping", "ICMP"), turned = name.replace(/(\S+) to (\S+)/, "$2 to $1");
-    const colour = Math.max(this.player.flowNames.indexOf(name), this.player.flowNames.indexOf(turned), 0);
+    const colour = Math.max(this.shown.flowNames.indexOf(name), this.shown.flowNames.indexOf(turned), 0);
     return { colour: Math.min(colour, COLOURS.length - 1), dash: colour + before.filter((other) => kindOf(other.name) === kindOf(it.name)).length };
   }
   /** The most that a queue held in each of so many equal parts of a time. */
@@ -61,7 +61,7 @@ export class Curves {
     return found;
   }
   points(part) {
-    const [from, to] = this.player.view, step = (to - from) / (POINTS - 1);
+    const [from, to] = this.shown.view, step = (to - from) / (POINTS - 1);
     const times = Array.from({ length: POINTS }, (_, n) => from + n * step);
     return [times.map((ns) => ns / 1e9), ...part.series.map((it) => it.whole ? it.whole(from, to) : times.map(it.value))];
   }
@@ -75,22 +75,22 @@ export class Curves {
     this.mark();
   }
   make(part, width) {
-    const { player } = this, holder = element("div", { className: "chart", role: "img", ariaLabel: part.title });
+    const { shown } = this, holder = element("div", { className: "chart", role: "img", ariaLabel: part.title });
     this.element.append(holder);
     const digits = (value) => value === null || value === undefined ? "-" : value.toFixed(part.digits);
     const options = {
       title: part.title, width, height: CHART_HIGH,
       cursor: { drag: { x: true, y: false, setScale: false }, points: { show: false }, sync: undefined },
-      legend: { live: false, markers: { width: 3 } },
-      scales: { x: { time: false, range: () => player.view.map((ns) => ns / 1e9) }, y: { range: (_, __, most) => [0, Math.max(1, player.top(part.title, most)) * 1.05] } },
+      legend: { live: false, markers: { width: 3, dash: (_, n) => n && part.series[n - 1].thin ? "dotted" : "solid" } },
+      scales: { x: { time: false, range: () => shown.view.map((ns) => ns / 1e9) }, y: { range: (_, __, most) => [0, Math.max(1, shown.top(part.title, most)) * 1.05] } },
       axes: [{ size: 24, gap: 2, values: (_, ticks) => ticks.map((it) => `${+it.toFixed(6)} s`), stroke: ink(INK), grid: { stroke: ink(GRID), width: 1 } }, { size: 44, stroke: ink(INK), grid: { stroke: ink(GRID), width: 1 } }],
       series: [{}, ...part.series.map((it) => ({
         label: it.label, stroke: ink(COLOURS[it.colour % COLOURS.length]), width: it.thin ? 1 : 1.7, dash: it.thin ? [2, 3] : DASHES[it.dash % DASHES.length],
         points: { show: false }, value: (_, value) => digits(value) }))],
       hooks: {
-        draw: [(plot) => this.drawLosses(plot)],
+        draw: [(plot) => this.drawEvents(plot)],
         setSelect: [(plot) => {
-          if (plot.select.width > 5) player.look(plot.posToVal(plot.select.left, "x") * 1e9, plot.posToVal(plot.select.left + plot.select.width, "x") * 1e9);
+          if (plot.select.width > 5) shown.look(plot.posToVal(plot.select.left, "x") * 1e9, plot.posToVal(plot.select.left + plot.select.width, "x") * 1e9);
           plot.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
         }],
       },
@@ -98,14 +98,18 @@ export class Curves {
     part.plot = new uPlot(options, this.points(part), holder);
     part.cursor = element("div", { className: "cursor" });
     part.plot.over.append(part.cursor);
-    part.plot.over.addEventListener("click", (event) => player.go(part.plot.posToVal(event.offsetX, "x") * 1e9));
-    part.plot.over.addEventListener("dblclick", () => player.look(0, player.length));
+    part.plot.over.addEventListener("click", (event) => shown.go(part.plot.posToVal(event.offsetX, "x") * 1e9));
+    part.plot.over.addEventListener("dblclick", () => shown.look(0, shown.length));
   }
-  drawLosses(plot) {
-    const pen = plot.ctx, { left, top, width } = plot.bbox;
-    pen.save(); pen.fillStyle = ink(LOSS);
-    for (const loss of this.run.losses) {
-      const x = plot.valToPos(loss.time / 1e9, "x", true);
+  /** A stroke for each event that the table's filters let through, and the times of cuts as areas. */
+  drawEvents(plot) {
+    const pen = plot.ctx, { left, top, width, height } = plot.bbox, at = (ns) => Math.max(left, Math.min(left + width, plot.valToPos(ns / 1e9, "x", true)));
+    pen.save();
+    pen.fillStyle = `${ink(LOSS)}22`;
+    for (const [from, to] of this.run.cuts) pen.fillRect(at(from), top, at(to) - at(from), height);
+    for (const event of this.shown.eventsOf(this.run)) {
+      const x = plot.valToPos(event.time / 1e9, "x", true);
+      pen.fillStyle = ink(event.kind === "loss" ? LOSS : INK);
       if (x >= left && x <= left + width) pen.fillRect(x - 0.5, top, 1.5, 7);
     }
     pen.restore();
@@ -120,7 +124,7 @@ export class Curves {
   }
   refresh() { for (const part of this.parts) if (part.plot) part.plot.setData(this.points(part)); this.mark(); }
   mark() {
-    const [from, to] = this.player.view, share = (this.player.time - from) / (to - from);
+    const [from, to] = this.shown.view, share = (this.shown.time - from) / (to - from);
     for (const part of this.parts) {
       if (!part.plot) continue;
       part.cursor.style.display = share < 0 || share > 1 ? "none" : "";
@@ -128,7 +132,7 @@ export class Curves {
     }
   }
   values() {
-    const { time } = this.player;
+    const { time } = this.shown;
     return this.parts.flatMap((part) => part.series.map((it) => [it.label, part.title.replace(/.*\((\w+).*/, "$1"), it.value(time), part.digits]))
       .filter((row) => row[2] !== null).map(([label, unit, value, digits]) => [label, `${value.toFixed(digits)} ${unit}`]);
   }

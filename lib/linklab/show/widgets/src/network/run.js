@@ -1,4 +1,4 @@
-/* A recorded run: what columns.py packs is unpacked here. */
+/* A network, and what happened in it where it was recorded: what columns.py packs is unpacked here. */
 
 export async function unpacked(base64) {
   const packed = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
@@ -29,7 +29,8 @@ export const valueAt = (times, values) => (time) => { const at = lastUpTo(times,
 
 export class Run {
   constructor(about) {
-    Object.assign(this, about);
+    Object.assign(this, { label: "", packets: 0, length_ns: 0, flows: [], ports: [], tcp: [], pings: [], notes: [], events: [], cuts: [] }, about);
+    this.events = this.events.map(([time, kind, where, what, why, packet]) => ({ time, kind, where, what, why, packet }));
     this.kinds = this.flows.map((flow) => kindOf(flow.name));
     this.flowOf = new Uint16Array(this.packets);
     this.isBack = new Uint8Array(this.packets);
@@ -84,6 +85,24 @@ export class Run {
       if (port.left[i] > time) found.push([i, !this.isDropped(port, i) && time >= port.left[i] - port.delay_ns]);
     }
     return found.reverse();
+  }
+  /** The places of the cables that are cut at a time. */
+  cutAt(time) {
+    const cut = this.cuts.filter(([from, to]) => from <= time && time < to).flatMap((it) => it[2]);
+    return new Set(this.cables.flatMap((cable, n) => cable.ends.some((it) => cut.includes(it)) ? [n] : []));
+  }
+  /** The place of the cable that an interface is at an end of. */
+  cableOf(name) { const found = this.cables.findIndex((it) => it.ends.includes(name)); return found < 0 ? undefined : found; }
+  linkName(n) { const { name, ends } = this.cables[n]; return `${name}${name ? ", " : ""}${ends.join(" to ")}`; }
+  /** What a port carried and lost until a time. */
+  until(port, time) {
+    const so = { packets: 0, bytes: 0, lost: 0 };
+    for (let i = lastUpTo(port.queued, time); i >= 0; i--) {
+      if (port.left[i] > time) continue;
+      if (this.isDropped(port, i)) so.lost++;
+      else { so.packets++; so.bytes += this.lengthOf[port.packet[i]]; }
+    }
+    return so;
   }
   path(packet) {
     const found = [];

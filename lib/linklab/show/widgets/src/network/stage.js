@@ -1,138 +1,222 @@
-/* The drawing of the network and what moves on it. */
+/* The network: its drawing, and over it a canvas with queues and packets. All sizes are pixels of the drawing, which zoom with it.
+   Zoom and pan are forty lines here: d3-zoom would bring four packages, and its own idea of the wheel. */
 
-import { element } from "../elements.js";
-import { CHOSEN, EDGE, GROUND, INK, LOSS, UNDER_WAY, ink, pictureOf } from "../scheme.js";
+import { button, element } from "../elements.js";
+import { CHOSEN, EDGE, GROUND, INK, LOSS, UNDER_WAY, ink } from "../scheme.js";
 import { lastUpTo } from "./run.js";
 
-const LANE = 6, THICK = 8, BAR_SHARE = 0.42;  // pixels beside the cable, pixels, share of the cable
-const NEAR = 14;  // so many pixels beside a packet a click still means it
+const OFF = 10, THICK = 13, BAR_SHARE = 0.42;  // beside the cable, across, share of the cable
+const LONG = 18, SMALL = 4, WIDE = 11;         // a large packet's length, a small one's radius, both's width
+const LARGEST = 1.8, CLOSEST = 10;             // times its own size where there is room, times that by zooming
+const LEGIBLE = 0.8;                           // below this size labels are left out, and names alone are shown
+const NEAR = 16;                               // so many pixels of the screen beside a thing a click still means it
+const GLOW_S = 0.25;                           // so long a cable that takes no time shows who has just passed it
 
-/** The network's picture, and over it a canvas with packets that can be clicked. */
 export class Stage {
-  constructor(run, player) {
-    this.run = run; this.player = player; this.drawn = [];
-    this.picture = element("img", { alt: run.words });
-    this.canvas = element("canvas", { role: "img", ariaLabel: `Packets on the network of ${run.label}; the list below says the same in words` });
-    this.element = element("div", { className: "stage" }, this.picture, this.canvas);
-    // never higher than leaves room for the curves
-    this.element.style.maxWidth = `min(${run.size[0] * 96}px, max(420px, ${53 * run.size[0] / run.size[1]}vh))`;
-    this.canvas.addEventListener("click", (event) => this.click(event));
+  constructor(run, shown) {
+    this.run = run; this.shown = shown; this.drawn = []; this.zoomed = 1;
+    [this.width, this.height] = run.size;
+    this.middle = [this.width / 2, this.height / 2];
+    this.holder = element("div", { className: "view", innerHTML: run.svg });
+    this.svg = this.holder.firstElementChild;
+    this.svg.setAttribute("role", "group");
+    this.svg.setAttribute("aria-label", run.words.split("\n")[0]);
+    for (const name of this.svg.querySelectorAll(".node text")) name.removeAttribute("textLength");  // small, they are written larger
+    this.cables = run.cables.map((_, n) => this.svg.querySelector(`g[data-cable="${n}"]`));
+    this.cables.forEach((it, n) => this.touchable(it, `Link ${run.linkName(n)}`, { cable: n }));
+    for (const it of this.svg.querySelectorAll("[data-node]")) this.touchable(it, `${it.dataset.node}, ${run.nodes[it.dataset.node].kind}`, { node: it.dataset.node });
+    this.canvas = element("canvas", { ariaHidden: "true" });
+    this.holder.append(this.canvas);
+    const zooms = element("div", { className: "zooms" }, button("+", "Zoom in (+)", () => this.zoom(1.5)), button("\u2212", "Zoom out (-)", () => this.zoom(1 / 1.5)));
+    this.element = element("div", { className: "stage" }, this.holder, zooms);
+    this.holder.addEventListener("click", (event) => this.click(event));
+    this.holder.addEventListener("wheel", (event) => {
+      if (!event.ctrlKey && !event.metaKey) return;  // the page scrolls; a pinch comes as a wheel with Ctrl
+      event.preventDefault();
+      this.zoom(Math.exp(-event.deltaY / 200), this.place(event));
+    }, { passive: false });
+    this.holder.addEventListener("pointerdown", (event) => { this.from = [event.clientX, event.clientY]; this.moved = false; });
+    this.holder.addEventListener("pointermove", (event) => this.pan(event));
     new ResizeObserver(() => this.resize()).observe(this.element);
   }
+  touchable(part, label, what) {
+    for (const [name, value] of [["tabindex", 0], ["role", "button"], ["aria-label", label]]) part.setAttribute(name, value);
+    part.addEventListener("keydown", (event) => { if (event.key === "Enter") this.shown.choose(this.run, what); });
+  }
+
   resize() {
-    this.fit();
+    const wide = this.element.clientWidth;
+    if (!wide) return;
+    const most = document.fullscreenElement ? 2 * LARGEST : LARGEST;
+    const high = Math.min(this.height * Math.min(most, wide / this.width), 0.85 * window.innerHeight), ratio = window.devicePixelRatio || 1;
+    this.holder.style.height = `${high}px`;
+    this.canvas.width = wide * ratio; this.canvas.height = high * ratio; this.ratio = ratio;
+    this.whole = Math.min(wide / this.width, high / this.height);
+    this.pen = this.canvas.getContext("2d");
+    this.look();
+  }
+  /** Show the drawing as it is zoomed, and what moves on it. */
+  look() {
+    if (!this.pen) return;
+    const { clientWidth: wide, clientHeight: high } = this.holder;
+    this.scale = this.whole * this.zoomed;
+    this.middle = [[wide, this.width], [high, this.height]].map(([seen, all], axis) => {
+      const half = seen / this.scale / 2;
+      return 2 * half >= all ? all / 2 : Math.min(all - half, Math.max(half, this.middle[axis]));
+    });
+    this.corner = [this.middle[0] - wide / this.scale / 2, this.middle[1] - high / this.scale / 2];
+    this.svg.setAttribute("viewBox", [...this.corner, wide / this.scale, high / this.scale].join(" "));
+    this.holder.style.setProperty("--scale", this.scale);
+    this.holder.classList.toggle("far", this.scale < LEGIBLE);
+    this.holder.classList.toggle("zoomed", this.zoomed > 1);
     this.draw();
   }
-  /** Give the canvas the size of its element, and a pen. */
-  fit() {
-    const { clientWidth, clientHeight } = this.element, ratio = window.devicePixelRatio || 1;
-    this.canvas.width = clientWidth * ratio; this.canvas.height = clientHeight * ratio;
-    this.pen = this.canvas.getContext("2d");
-    this.pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-    this.width = clientWidth; this.height = clientHeight;
+  zoom(factor, at = this.middle) {
+    const before = this.zoomed;
+    this.zoomed = Math.min(CLOSEST, Math.max(1, before * factor));
+    this.middle = at.map((it, axis) => it + (this.middle[axis] - it) * before / this.zoomed);
+    this.look();
   }
-  /** Write words that can be read on lines, too. */
-  write(words, x, y) {
-    const { pen } = this;
-    pen.textBaseline = "middle"; pen.lineWidth = 3; pen.strokeStyle = ink(GROUND); pen.fillStyle = ink(INK);
-    pen.strokeText(words, x, y); pen.fillText(words, x, y);
+  pan(event) {
+    if (!event.buttons || this.zoomed === 1 || !this.from) return;
+    const [x, y] = this.from;
+    this.moved ||= Math.hypot(event.clientX - x, event.clientY - y) > 4;
+    if (!this.moved) return;
+    this.middle = [this.middle[0] - (event.clientX - x) / this.scale, this.middle[1] - (event.clientY - y) / this.scale];
+    this.from = [event.clientX, event.clientY];
+    this.look();
+  }
+  /** The place of the drawing below the pointer. */
+  place(event) {
+    const box = this.holder.getBoundingClientRect();
+    return [this.corner[0] + (event.clientX - box.left) / this.scale, this.corner[1] + (event.clientY - box.top) / this.scale];
   }
   click(event) {
-    const box = this.canvas.getBoundingClientRect(), point = [event.clientX - box.left, event.clientY - box.top];
-    let best = null, least = NEAR;
-    for (const it of this.drawn) {
-      const apart = this.apart(it, point);
-      if (apart < least) { least = apart; best = it; }
-    }
-    if (best) this.player.choose(this.run, best.packet);
+    if (this.moved) return;
+    const [x, y] = this.place(event), near = NEAR / this.scale, { run, shown } = this;
+    const nearest = (things, apart) => things.map((it) => [apart(it), it]).filter(([far]) => far < near).sort((one, two) => one[0] - two[0])[0]?.[1];
+    const packet = nearest(this.drawn, ({ at }) => Math.hypot(at[0] - x, at[1] - y));
+    if (packet) { shown.choose(run, { packet: packet.packet }); return; }
+    const part = event.target.closest("[data-node], [data-cable], [data-port]")?.dataset || {};
+    if (part.node) { shown.choose(run, { node: part.node }); return; }
+    const cable = part.cable ? +part.cable : part.port ? run.cableOf(part.port) : nearest(run.cables.map((_, n) => n), (n) => this.fromCable(n, x, y));
+    if (cable !== undefined) shown.choose(run, { cable });
   }
-  async recolour() {
-    this.picture.src = await pictureOf(this.run.picture);
-    this.draw();
+  fromCable(n, x, y) {
+    const line = this.cables[n].querySelector("line"), [x1, y1, x2, y2] = ["x1", "y1", "x2", "y2"].map((it) => +line.getAttribute(it));
+    const share = Math.max(0, Math.min(1, ((x - x1) * (x2 - x1) + (y - y1) * (y2 - y1)) / ((x2 - x1) ** 2 + (y2 - y1) ** 2 || 1)));
+    return Math.hypot(x - x1 - share * (x2 - x1), y - y1 - share * (y2 - y1));
   }
+
   lane(port) {
-    const [x0, y0, x1, y1] = port.line;
-    const from = [x0 * this.width, y0 * this.height], to = [x1 * this.width, y1 * this.height];
-    const length = Math.hypot(to[0] - from[0], to[1] - from[1]) || 1;
-    const along = [(to[0] - from[0]) / length, (to[1] - from[1]) / length], beside = [-along[1], along[0]];
-    return { length, along, beside, at: (far, off) => [from[0] + along[0] * far + beside[0] * off, from[1] + along[1] * far + beside[1] * off] };
+    const [x0, y0, x1, y1] = port.line, length = Math.hypot(x1 - x0, y1 - y0) || 1;
+    const along = [(x1 - x0) / length, (y1 - y0) / length], beside = [-along[1], along[0]];
+    return { length, angle: Math.atan2(along[1], along[0]), at: (far, off) => [x0 + along[0] * far + beside[0] * off, y0 + along[1] * far + beside[1] * off] };
   }
   draw() {
-    const { pen, run, player } = this;
-    if (!pen) { if (this.element.clientWidth) this.resize(); return; }
-    pen.clearRect(0, 0, this.width, this.height);
+    const { pen, run, shown } = this;
+    if (!pen) return;
+    pen.setTransform(1, 0, 0, 1, 0, 0);
+    pen.clearRect(0, 0, this.canvas.width, this.canvas.height);
+    const size = this.ratio * this.scale;
+    pen.setTransform(size, 0, 0, size, -this.corner[0] * size, -this.corner[1] * size);
+    this.unit = Math.max(1, 0.75 / this.scale);  // on a phone packets are no smaller than can be seen
     this.drawn = [];
-    for (const port of run.busy) this.drawPort(port, player.time);
-    const linger = Math.max(2e6, 0.4e9 * player.speed);
-    for (let n = lastUpTo(player.lossTimes.get(run), player.time); n >= 0; n--) {
-      const loss = run.losses[n], age = player.time - loss.time;
+    const down = run.cutAt(shown.time), chosen = shown.chosen.get(run) || {};
+    this.cables.forEach((it, n) => {
+      it.classList.toggle("cut", down.has(n)); it.classList.toggle("chosen", chosen.cable === n);
+      if (down.has(n)) this.cross(it.querySelector("line"));
+    });
+    for (const it of this.svg.querySelectorAll("[data-node]")) it.classList.toggle("chosen", chosen.node === it.dataset.node);
+    for (const port of run.ports) if (port.line) { if (port.waits) this.drawPort(port, shown.time); else this.drawPassing(port, shown.time); }
+    const linger = Math.max(2e6, 0.4e9 * shown.speed);
+    for (let n = lastUpTo(shown.lossTimes.get(run), shown.time); n >= 0; n--) {
+      const loss = run.losses[n], age = shown.time - loss.time;
       if (age > linger) break;
-      if (loss.port.line && player.shows(run, loss.packet)) this.drawLoss(loss, age / linger);
+      if (loss.port.line && shown.shows(run, loss.packet)) this.drawLoss(loss, age / linger);
     }
   }
+  /** The cross on a cut cable. */
+  cross(line) {
+    const { pen } = this, [x, y] = [["x1", "x2"], ["y1", "y2"]].map((ends) => ends.reduce((sum, it) => sum + +line.getAttribute(it), 0) / 2);
+    pen.strokeStyle = ink(LOSS); pen.lineWidth = 4 * this.unit;
+    const arm = 9 * this.unit;
+    pen.beginPath(); pen.moveTo(x - arm, y - arm); pen.lineTo(x + arm, y + arm); pen.moveTo(x + arm, y - arm); pen.lineTo(x - arm, y + arm); pen.stroke();
+  }
+  /** A cable that takes no time: it glows in the colour of the flow that has just passed. */
+  drawPassing(port, time) {
+    const i = lastUpTo(port.queued, time), age = (time - port.queued[i]) / Math.max(2e6, GLOW_S * 1e9 * this.shown.speed);
+    if (i < 0 || age > 1 || !this.shown.shows(this.run, port.packet[i])) return;
+    const { pen } = this, lane = this.lane(port);
+    pen.save(); pen.globalAlpha = 0.8 * (1 - age); pen.strokeStyle = this.colour(port.packet[i]); pen.lineWidth = 5 * this.unit; pen.lineCap = "round";
+    pen.beginPath(); pen.moveTo(...lane.at(0, 5)); pen.lineTo(...lane.at(lane.length, 5)); pen.stroke();
+    pen.restore();
+    this.drawn.push({ at: lane.at(lane.length / 2, 5), packet: port.packet[i] });
+  }
+  colour(packet) { return packet === this.shown.chosen.get(this.run)?.packet ? ink(CHOSEN) : this.shown.colour(this.run, packet); }
   drawPort(port, time) {
-    const { pen, run, player } = this, lane = this.lane(port), room = Math.max(10, lane.length * BAR_SHARE);
+    const { pen, run, shown, unit } = this, lane = this.lane(port), room = lane.length * BAR_SHARE, thick = THICK * unit;
     const waiting = [], moving = [];
     for (const [i, isUnderWay] of run.inside(port, time)) (isUnderWay ? moving : waiting).push(i);
+    if (!waiting.length && !moving.length) return;
     const limit = port.limit || Math.max(waiting.length, 50), step = room / limit;
     // the queue: its frame, then a slice for each packet, the oldest next to the cable
-    const angle = Math.atan2(lane.along[1], lane.along[0]), start = lane.at(0, LANE + THICK / 2);
     pen.save();
-    pen.translate(start[0], start[1]); pen.rotate(angle);
-    if (waiting.length || moving.length) {
-      pen.fillStyle = `${ink(GROUND)}d9`; pen.strokeStyle = ink(EDGE); pen.lineWidth = 1;
-      pen.fillRect(0, -THICK / 2, room, THICK);
-      // netem's limit counts those under way, too: they fill the bar in grey
-      pen.fillStyle = ink(UNDER_WAY);
-      pen.fillRect(room - Math.min(limit, waiting.length + moving.length) * step, -THICK / 2, Math.min(limit, moving.length) * step, THICK);
-      pen.strokeRect(0, -THICK / 2, room, THICK);
-    }
+    pen.translate(...lane.at(0, OFF * unit)); pen.rotate(lane.angle);
+    pen.fillStyle = ink(GROUND); pen.fillRect(0, -thick / 2, room, thick);
+    // netem's limit counts those under way, too: they fill the bar in grey
+    pen.fillStyle = ink(UNDER_WAY);
+    pen.fillRect(room - Math.min(limit, waiting.length + moving.length) * step, -thick / 2, Math.min(limit, moving.length) * step, thick);
     waiting.forEach((i, place) => {
-      const packet = port.packet[i];
-      if (!player.shows(run, packet)) return;
-      pen.fillStyle = packet === player.chosen.get(run) ? ink(CHOSEN) : player.colour(run, packet);
-      pen.fillRect(room - (place + 1) * step, -THICK / 2 + 0.5, Math.max(step - (step > 3 ? 0.7 : 0), 0.6), THICK - 1);
+      if (!shown.shows(run, port.packet[i])) return;
+      pen.fillStyle = this.colour(port.packet[i]);
+      pen.fillRect(room - (place + 1) * step, -thick / 2, Math.max(step - (step > 3 ? 0.8 : 0), 0.5), thick);
     });
+    const isFull = waiting.length + moving.length >= limit;
+    pen.strokeStyle = ink(isFull ? LOSS : EDGE); pen.lineWidth = isFull ? 2 : 1; pen.strokeRect(0, -thick / 2, room, thick);
     pen.restore();
-    waiting.forEach((i, place) => this.drawn.push({ port, i, at: lane.at(room - (place + 0.5) * step, LANE + THICK / 2), packet: port.packet[i] }));
-    if (waiting.length) {
-      const held = waiting.length + moving.length, [x, y] = lane.at(room / 2, LANE + THICK + 9);
-      pen.font = "bold 11px system-ui, sans-serif"; pen.textAlign = "center";
-      const whole = run.countOf(port, held), words = pen.measureText(whole).width < lane.length ? whole : held;  // on a phone
-      this.write(words, x, y);
-    }
+    waiting.forEach((i, place) => this.drawn.push({ at: lane.at(room - (place + 0.5) * step, OFF * unit), packet: port.packet[i] }));
+    if (waiting.length && room * this.scale > 36) this.write(run.countOf(port, waiting.length + moving.length), ...lane.at(room / 2, OFF * unit), room);
+    // packets that are close together become slices, so that a full link is a thick line
+    const long = Math.max(1.5, Math.min(LONG * unit, 0.85 * (lane.length - room) / moving.length));
     for (const i of moving) {
       const packet = port.packet[i];
-      if (!player.shows(run, packet)) continue;
+      if (!shown.shows(run, packet)) continue;
       const share = port.delay_ns ? 1 - (port.left[i] - time) / port.delay_ns : 1;
-      const at = lane.at(room + (lane.length - room) * Math.max(0, Math.min(1, share)), LANE);
-      this.drawPacket(packet, at, angle);
-      this.drawn.push({ port, i, at, packet });
+      const at = lane.at(room + (lane.length - room) * Math.max(0, Math.min(1, share)), OFF * unit);
+      this.drawPacket(packet, at, lane.angle, long);
+      this.drawn.push({ at, packet });
     }
   }
-  drawPacket(packet, [x, y], angle) {
-    const { pen, run, player } = this, isLarge = run.lengthOf[packet] > 200;
+  /** Write a queue's number on its bar, where there is room for it. */
+  write(words, x, y, room) {
+    const { pen } = this;
+    pen.font = `bold ${Math.max(11, 11 / this.scale)}px system-ui, sans-serif`; pen.textAlign = "center"; pen.textBaseline = "middle";
+    if (pen.measureText(words).width > room) words = words.split(" ")[0];
+    pen.lineWidth = 3; pen.strokeStyle = ink(GROUND); pen.fillStyle = ink(INK);
+    pen.strokeText(words, x, y); pen.fillText(words, x, y);
+  }
+  drawPacket(packet, [x, y], angle, long) {
+    const { pen, run, unit } = this, isChosen = packet === this.shown.chosen.get(run)?.packet;
     pen.save();
     pen.translate(x, y); pen.rotate(angle);
-    pen.fillStyle = player.colour(run, packet); pen.strokeStyle = ink(GROUND); pen.lineWidth = 1;
+    pen.fillStyle = this.colour(packet); pen.strokeStyle = ink(GROUND); pen.lineWidth = 1;
     pen.beginPath();
-    if (isLarge) pen.rect(-5, -3.5, 10, 7); else pen.arc(0, 0, 2.6, 0, 7);
-    pen.fill(); pen.stroke();
-    if (packet === player.chosen.get(run)) { pen.strokeStyle = ink(CHOSEN); pen.lineWidth = 3; pen.beginPath(); pen.arc(0, 0, 9, 0, 7); pen.stroke(); }
+    if (run.lengthOf[packet] > 200) pen.rect(-long / 2, -WIDE * unit / 2, long, WIDE * unit); else pen.arc(0, 0, Math.min(SMALL * unit, long), 0, 7);
+    pen.fill(); if (long > 4) pen.stroke();
+    if (isChosen) { pen.strokeStyle = ink(CHOSEN); pen.lineWidth = 3; pen.beginPath(); pen.arc(0, 0, 15 * unit, 0, 7); pen.stroke(); }
     pen.restore();
   }
   drawLoss(loss, age) {
-    const { pen, player, run } = this, lane = this.lane(loss.port);
-    const isQueue = run.isDropped(loss.port, loss.i), far = isQueue ? 0 : lane.length;
-    const at = lane.at(far, LANE + THICK + 8 + 26 * age);
+    const { pen, shown, run, unit } = this, lane = this.lane(loss.port), arm = 8 * unit;
+    const at = lane.at(run.isDropped(loss.port, loss.i) ? 0 : lane.length, (OFF + THICK + 26 * age) * unit);
     pen.save();
     pen.globalAlpha = 1 - 0.7 * age;
-    pen.translate(at[0], at[1]);
-    pen.strokeStyle = ink(LOSS); pen.lineWidth = 3;
-    pen.beginPath(); pen.moveTo(-6, -6); pen.lineTo(6, 6); pen.moveTo(6, -6); pen.lineTo(-6, 6); pen.stroke();
-    if (loss.packet === player.chosen.get(run)) { pen.strokeStyle = ink(CHOSEN); pen.beginPath(); pen.arc(0, 0, 11, 0, 7); pen.stroke(); }
+    pen.translate(...at);
+    pen.strokeStyle = ink(LOSS); pen.lineWidth = 4 * unit;
+    pen.beginPath(); pen.moveTo(-arm, -arm); pen.lineTo(arm, arm); pen.moveTo(arm, -arm); pen.lineTo(-arm, arm); pen.stroke();
+    if (loss.packet === shown.chosen.get(run)?.packet) { pen.strokeStyle = ink(CHOSEN); pen.beginPath(); pen.arc(0, 0, 15 * unit, 0, 7); pen.stroke(); }
     pen.restore();
-    this.drawn.push({ port: loss.port, i: loss.i, at, packet: loss.packet });
+    this.drawn.push({ at, packet: loss.packet });
   }
-  apart({ at }, [x, y]) { return Math.hypot(at[0] - x, at[1] - y); }
 }

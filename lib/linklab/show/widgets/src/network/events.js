@@ -1,0 +1,50 @@
+/* What happened, as a table that can be filtered; a click goes there. */
+
+import { button, element, seconds } from "../elements.js";
+
+const ROWS = 12;  // of the table at a time: those around the moment that is shown, so that nothing scrolls in itself
+
+export class Events {
+  constructor(run, shown) {
+    this.run = run; this.shown = shown; this.kind = ""; this.where = "";
+    const choice = (label, name, values) => element("select", { ariaLabel: label, onchange: (event) => { this[name] = event.target.value; this.list(); this.shown.remark(); } },
+      element("option", { value: "" }, label), ...values.map((it) => element("option", { value: it }, it)));
+    const all = (name) => [...new Set(run.events.map((it) => it[name]))].filter(Boolean).sort();
+    this.count = element("span", { role: "status" });
+    this.table = element("div", { className: "rows" });
+    this.element = element("details", { className: "events", open: true }, element("summary", {}, "Events"),
+      element("div", { className: "row" }, choice("All events", "kind", all("kind")), choice("Everywhere", "where", all("where")), this.count), this.table);
+  }
+  /** Those that the filters and the flows shown let through. */
+  get open() {
+    const { run, shown } = this;
+    return run.events.filter((it) => (!this.kind || it.kind === this.kind) && (!this.where || it.where === this.where) && (it.packet === null || shown.shows(run, it.packet)));
+  }
+  /** The next event or the one before, from a time and the event chosen last. */
+  next(way, time) {
+    const open = this.open, here = this.last && this.last.time === time ? open.indexOf(this.last) : -1;
+    if (here >= 0) return open[here + way];
+    return way > 0 ? open.find((it) => it.time >= time) : open.findLast((it) => it.time < time);
+  }
+  go(event) {
+    this.last = event;
+    this.shown.go(event.time, true);
+    if (event.packet !== null) this.shown.choose(this.run, { packet: event.packet });
+    this.shown.say(`${seconds(event.time)}, ${event.where}: ${event.what} ${event.why}`);
+    this.list();
+  }
+  list() {
+    if (!this.element.isConnected) return;
+    const open = this.open, { time } = this.shown, at = this.last && this.last.time === time ? open.indexOf(this.last) : open.findLastIndex((it) => it.time <= time);
+    const from = Math.max(0, Math.min(at - (ROWS / 3 | 0), open.length - ROWS)), rows = open.slice(from, from + ROWS);
+    this.count.textContent = open.length ? `${open.length}${rows.length < open.length ? `; ${from + 1} to ${from + rows.length} are shown` : ""}` : "none";
+    const cell = (it) => element("td", {}, it);
+    this.table.replaceChildren(element("table", {}, element("thead", {}, element("tr", {}, ...["Time", "Where", "What", "Why"].map((it) => element("th", { scope: "col" }, it)))),
+      element("tbody", {}, ...rows.map((it, n) => {
+        const go = button(seconds(it.time), `Go to ${seconds(it.time)}: ${it.what}`, () => this.go(it));
+        const row = element("tr", { className: it.kind === "loss" ? "loss" : "" }, cell(go), cell(it.where), cell(it.what), cell(it.why));
+        if (from + n === at) row.setAttribute("aria-current", "true");
+        return row;
+      }))));
+  }
+}

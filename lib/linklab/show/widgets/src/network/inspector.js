@@ -1,0 +1,58 @@
+/* What is known of the thing that was chosen: a packet, a link or a node. */
+
+import { button, element, milliseconds, seconds, table } from "../elements.js";
+import { headers } from "./headers.js";
+
+const WHY = { marked: "Why was it marked?", refused: "What became of it?" };
+
+/** The parts of the inspector for what was chosen of a run. */
+export function inspected(run, shown, { packet, cable, node }) {
+  if (packet !== undefined) return packetParts(run, shown, packet);
+  if (cable !== undefined) return cableParts(run, shown, cable);
+  if (node !== undefined) return nodeParts(run, shown, node);
+  return [element("p", {}, run.packets ? "Choose a node, a link or a packet, or step to an event: here stands what is known of it." : "Choose a node or a link: here stands what is known of it.")];
+}
+
+const heading = (words) => element("h3", {}, words);
+
+function packetParts(run, shown, packet) {
+  const path = run.path(packet), flow = run.flows[run.flowOf[packet]];
+  const notes = path.filter(({ port, i }) => port.note[i]).map(({ port, i }) => run.notes[port.note[i] - 1]);
+  const rows = path.map(({ port, i }) => {
+    const left = port.left[i], isDropped = run.isDropped(port, i);
+    const ends = left === Infinity ? "still there at the end" : isDropped ? "dropped" : left === port.queued[i] ? "at once" : milliseconds(left - port.queued[i]);
+    return [button(seconds(port.queued[i]), `Go to ${seconds(port.queued[i])}, when ${port.label} queued it`, () => shown.go(port.queued[i])), port.label, port.to, ends];
+  });
+  return [
+    heading(`Packet ${packet + 1} of ${run.packets}`),
+    element("p", {}, `${flow.name}, ${run.isBack[packet] ? "back" : "there"}`),
+    ...notes.map(([kind, words]) => element("p", { className: "why" }, `${WHY[kind] || "Why was it dropped?"} ${words}`)),
+    table(["Queued at", "Interface", "to", "left after"], rows),
+    element("details", { open: true }, element("summary", {}, "Headers, at its first interface"), table(["Header", ""], headers(run.headOf[packet], run.lengthOf[packet]))),
+  ];
+}
+
+function cableParts(run, shown, number) {
+  const { rows, ends } = run.cables[number], isCut = run.cutAt(shown.time).has(number);
+  const queues = ends.map((name) => run.ports.find((port) => port.name === name)).filter(Boolean).map((port) => {
+    const inside = run.inside(port, shown.time), moving = inside.filter(([, isUnderWay]) => isUnderWay).length, so = run.until(port, shown.time);
+    return [`${port.node} to ${port.to}`, `${inside.length - moving}`, `${moving}`, `${so.packets}`, `${(so.bytes / 1e6).toFixed(3)} MB`, `${so.lost}`];
+  });
+  return [
+    heading(`Link ${run.linkName(number)}`),
+    ...(isCut ? [element("p", { className: "why" }, "It is cut at this moment.")] : run.cables[number].up ? [] : [element("p", { className: "why" }, "It is down.")]),
+    table(["Direction", "rate", "delay", "queue", "loss"], rows),
+    ...(queues.length ? [heading(`At ${seconds(shown.time)}`), table(["Direction", "wait", "on the link", "carried", "", "lost"], queues)] : []),
+  ];
+}
+
+function nodeParts(run, shown, name) {
+  const { kind, interfaces, routes } = run.nodes[name];
+  const told = run.events.filter((it) => it.packet === null && it.time <= shown.time && (it.where === name || it.where.startsWith(`${name}-`))).slice(-5);
+  return [
+    heading(`${name}, ${kind}`),
+    table(["Interface", "addresses", "state", "MTU"], interfaces),
+    ...(routes.length ? [heading(run.packets ? "Routes, as the recording began" : "Routes"), table(["Destination", "via", "by"], routes)] : []),
+    ...(told.length ? [heading("What happened here last"), table(["Time", "what", "why"], told.map((it) => [seconds(it.time), it.what, it.why]))] : []),
+  ];
+}
