@@ -1,4 +1,4 @@
-"""What tests of the player's page share: a browser, and questions to the page."""
+"""What tests of a network's page share: a browser, and questions to the page."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
 
 @pytest.fixture
 def opened(browser: Chrome, tmp_path: Path) -> Callable[..., Ask]:
-    """Opens a replay, and returns what answers a question in the page's own words, `p` its player."""
+    """Opens a picture, and returns what answers a question in the page's own words; `p` is the picture there."""
 
-    def open_it(*replayed: Any, **more: Any) -> Ask:
-        browser.get(show.replay(*replayed, **more).save(tmp_path / "replay.html").as_uri())
+    def open_it(*shown: Any, **more: Any) -> Ask:
+        browser.get(show.network(*shown, **more).save(tmp_path / "network.html").as_uri())
         return ask
 
     def ask(question: str) -> Any:

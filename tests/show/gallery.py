@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import io
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -34,7 +33,6 @@ from linklab.show import chart, packets, video
 from linklab.show.figure import Drawing
 from tests.labs import lab11_runs, lab12_runs
 
-from .drawn import THINGS
 
 ORIGIN = Origin("iperf 3.12", "6.1")
 
@@ -130,13 +128,6 @@ def figures() -> dict[str, Callable[[], Drawing]]:
             {"1 %": [1.0, 0.9, 0.97], "2 %": [1.0, 0.5, 0.8]}, 60
         ),
         "pictures": lambda: video.pictures([("as sent", picture.getvalue()), ("as shown", picture.getvalue())]),
-        **_networks(),
-    }
-
-
-def _networks() -> dict[str, Callable[[], Drawing]]:
-    return {f"draw: {name}": partial(show.draw, thing, title="A title") for name, thing in THINGS.items()} | {
-        "draw: path": lambda: show.draw(COURSE, highlight=("h1", "r1", "r2", "h7")),
     }
 
 

@@ -50,7 +50,7 @@ def test_a_packet_s_ends_and_headers() -> None:
 
 def test_what_is_behind_a_vlan_s_tag_is_read_as_without_one() -> None:
     plain = recorded()
-    before, after = about_run(PlayedRun(plain)), about_run(PlayedRun(marked(tagged(plain))))
+    before, after = about_run(PlayedRun(plain), {}), about_run(PlayedRun(marked(tagged(plain))), {})
     assert after["pings"] == before["pings"] != []
     assert [kind for kind, _ in after["notes"]] == ["marked", "dropped"]
     head = bytes(vlan(segment(1)) / (b"x" * 40))
@@ -61,7 +61,7 @@ def test_a_flow_without_ip_has_its_protocol_s_name_and_each_change_of_a_window_i
     told = recorded()
     frame = bytes(Ether() / ARP())
     told.hops = (*told.hops, told.hops[-1]._replace(packet=90, head=frame, sent_head=frame))
-    about = about_run(PlayedRun(told))
+    about = about_run(PlayedRun(told), {})
     assert [flow["name"] for flow in about["flows"]] == ["TCP h1:40000 to h2:5201", "ICMP h1 to h2", "ARP"]
     assert [tcp["cwnd"] for tcp in about["tcp"]] == [list(range(10, 30))]
 
@@ -70,7 +70,7 @@ def test_another_class_of_service_is_no_mark() -> None:
     changed = recorded()
     other = bytes(Ether(type=0x800) / IP(tos=0x20))
     changed.hops = tuple(it._replace(head=bytes(Ether(type=0x800) / IP()), sent_head=other) for it in changed.hops)
-    assert "marked" not in str(about_run(PlayedRun(changed))["notes"])
+    assert "marked" not in str(about_run(PlayedRun(changed), {})["notes"])
 
 
 def test_a_later_fragment_has_neither_ports_nor_headers_but_ipv4_s() -> None:
@@ -84,4 +84,4 @@ def test_a_later_fragment_has_neither_ports_nor_headers_but_ipv4_s() -> None:
     lone = recording.hops[0]._replace(packet=90, head=ping, sent_head=ping)
     answer = recording.hops[-1]._replace(packet=91)
     recording.hops = (lone, answer)
-    assert about_run(PlayedRun(recording))["pings"] == []
+    assert about_run(PlayedRun(recording), {})["pings"] == []

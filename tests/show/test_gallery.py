@@ -9,11 +9,9 @@ import pkgutil
 import pytest
 
 from linklab import show
-from linklab.show.stage.scene import scene_of
 
-from .charted import collisions, cut_off, ink, words
+from .charted import collisions, cut_off, ink
 from .contrast import contrast, dark, inverted
-from .drawn import THINGS
 from .gallery import Gallery, figures, lab_figures
 
 FIGURES = Gallery()
@@ -24,16 +22,6 @@ FIGURES = Gallery()
 def test_no_text_covers_another_or_is_cut_off(name: str) -> None:
     assert collisions(FIGURES[name]) == []
     assert cut_off(FIGURES[name]) == []
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", THINGS)
-def test_a_network_s_figure_has_all_names_and_addresses_large_enough_to_read(name: str) -> None:
-    scene, figure = scene_of(THINGS[name]), FIGURES[f"draw: {name}"]
-    shown = {word.removesuffix(" !") for word in words(figure)}
-    assert {node.name for node in scene.nodes} <= shown
-    assert {address for it in scene.interfaces for address in it.addresses} <= shown
-    assert min(float(text.get_fontsize()) for text in figure.axes[0].texts) >= 8
 
 
 def test_every_function_that_draws_has_a_figure_here() -> None:

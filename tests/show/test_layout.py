@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from linklab import show
 from linklab.network import COURSE
-from linklab.show import draw
 from linklab.show.stage.layout import place, positions
 from linklab.show.stage.scene import scene_of
 
@@ -38,9 +40,9 @@ def test_nothing_covers_a_node_and_the_addresses_of_a_cable_stand_in_the_order_o
 
 
 def test_the_course_network_fits_a_notebook_and_its_routers_stand_in_line() -> None:
-    width, height = draw(COURSE).get_size_inches()
-    assert width <= 11
-    assert height <= 6
+    _, _, width, height = map(int, re.findall(r'viewBox="(.*?)"', show.network(COURSE).svg)[0].split())
+    assert width <= 1056
+    assert height <= 620
     places = positions(scene_of(COURSE))
     xs = [places[name][0] for name in ("r1", "r2", "r3", "r4")]
     assert xs == sorted(xs)

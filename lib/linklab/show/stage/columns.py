@@ -120,9 +120,7 @@ def about_run(run: PlayedRun, lines: Lines) -> dict[str, Any]:
         "tcp": [*_tcp(run)],
         "pings": [*_pings(run)],
         "notes": [list(note) for note in notes],
-        "cuts": [
-            [_since(run, it.cut_at_s), _since(run, it.healed_at_s), [*it.interfaces]] for it in run.cuts
-        ],
+        "cuts": [[_since(run, it.cut_at_s), _since(run, it.healed_at_s), [*it.interfaces]] for it in run.cuts],
         "events": _events(run),
     }
 

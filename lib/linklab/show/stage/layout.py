@@ -374,7 +374,7 @@ _ALONE_INCHES: Final = 1.9
 _WIDE_INCHES: Final = 8.2
 """From the first node to the last of a network that fills a page."""
 _MOST_WIDENED: Final = 1.6
-LANE_INCHES: Final = 0.15
+LANE_INCHES: Final = 0.12
 """What stays free of labels at both sides of each cable, for queues and packets."""
 
 

@@ -181,9 +181,7 @@ def _shown(
         raise NetworkError("this network has no nodes, so there is nothing to draw")
     names = highlight.node_names if isinstance(highlight, Path) else tuple(highlight or ())
     chosen = _cables_of(scene, names)
-    return Shown(
-        scene, picture_of(place(scene, positions(scene)), chosen, title), _alt_text(scene, names, chosen), run
-    )
+    return Shown(scene, picture_of(place(scene, positions(scene)), chosen, title), _alt_text(scene, names, chosen), run)
 
 
 def _alt_text(scene: NetworkScene, names: Sequence[str], chosen: Sequence[int]) -> str:

@@ -51,7 +51,7 @@ LIGHT, DARK = "#FFFFFF", "#111111"
 COLOURS: Final[Mapping[str, tuple[str, str]]] = {
     "ground": (LIGHT, DARK),
     "plain": ("#1A1A1A", "#E8E8E8"),
-    "quiet": ("#595959", "#B0B0B0"),
+    "quiet": ("#595959", "#BABABA"),
     "warning": ("#A33B00", "#FF9D66"),
     "fault": (VERMILLION, "#F37C1E"),
     "mark": (HIGHLIGHT, "#E0A030"),
@@ -59,7 +59,7 @@ COLOURS: Final[Mapping[str, tuple[str, str]]] = {
     "router": (BLUE, BLUE),
     "switch": (blended(BLUISH_GREEN, 0.75, "#000000"), blended(BLUISH_GREEN, 0.75, "#000000")),
     "on-fill": (LIGHT, LIGHT),
-    **{f"tint{n}": (blended(it, 0.2), blended(it, 0.28, DARK)) for n, it in enumerate(_TINTS)},
+    **{f"tint{n}": (blended(it, 0.2), blended(it, 0.2, DARK)) for n, it in enumerate(_TINTS)},
     **{f"name{n}": (blended(it, 0.45, "#000000"), blended(it, 0.5)) for n, it in enumerate(_TINTS)},
 }
 """Each colour on a light and on a dark page."""

@@ -6,7 +6,7 @@ import { element } from "../elements.js";
 import { COLOURS, DASHES, GRID, INK, LOSS, ink } from "../scheme.js";
 import { kindOf, lastUpTo, valueAt } from "./run.js";
 
-const CHART_HIGH = 118;  // pixels: three of them fit below the network
+const CHART_HIGH = 118;  // pixels
 const POINTS = 700;      // of a curve on the screen
 
 export class Curves {
@@ -34,7 +34,14 @@ export class Curves {
       { title: "Round-trip time (ms)", digits: 1, series: [
         ...tcp.map((it) => ({ label: `smoothed, ${short(it, tcp)}`, colour: it.colour, dash: it.dash, value: ms(it) })),
         ...pings.map((it) => ({ label: it.name, colour: it.colour, dash: it.dash, value: ms(it) }))] },
+      { title: "Rate of what arrives (Mbit/s)", digits: 2, series: run.arrivals().map(({ name, times, bits }) => (
+        { label: name, colour: this.shown.flowNames.indexOf(name), dash: this.shown.flowNames.indexOf(name), value: (time) => this.rate(times, bits, time) })) },
     ];
+  }
+  /** The rate in Mbit/s around a time: over a fiftieth of what the tracks show. */
+  rate(times, bits, time) {
+    const [from, to] = this.shown.view, half = Math.max(1e7, (to - from) / 100), until = (at) => { const n = lastUpTo(times, at); return n < 0 ? 0 : bits[n]; };
+    return (until(time + half) - until(time - half)) / (2 * half) * 1000;
   }
   /** A curve has its flow's colour, and several of one flow have dashes of their own. */
   styled(it, before) {

@@ -1,6 +1,6 @@
 /* One picture of a network: the stage, what is known of the thing chosen, and where it was recorded time and events. */
 
-import { button, element, milliseconds, seconds, table } from "../elements.js";
+import { button, element, seconds, table } from "../elements.js";
 import { COLOURS, followScheme, ink } from "../scheme.js";
 import { Curves } from "./curves.js";
 import { Events } from "./events.js";
@@ -66,14 +66,19 @@ export class Network {
         element("details", { ontoggle: () => this.list() }, element("summary", {}, "This moment in words"), this.lists[n]))] : []))));
     const grid = element("div", { className: "runs" }, ...columns);
     grid.style.setProperty("--runs", this.runs.length);
-    root.append(...(recorded ? [this.bar()] : []), grid, element("details", {}, element("summary", {}, "Keys, and what is drawn"), ...legend(recorded)));
+    root.append(this.bar(recorded), grid, element("details", {}, element("summary", {}, "Keys, and what is drawn"), ...legend(recorded)));
     keys.addEventListener("keydown", (event) => this.key(event), { signal });
     document.addEventListener("fullscreenchange", () => this.stages.forEach((stage) => stage.resize()), { signal });
     followScheme(root, () => this.recolour(), signal);
     for (const run of this.runs) this.inspect(run);
   }
-  /** Time in one row: play, speed, the slider, the clock, steps, flows. */
-  bar() {
+  /** One row: play, speed, the slider, the clock, steps and flows of what was recorded; zoom and full screen. */
+  bar(recorded) {
+    const sizes = element("span", { className: "sizes" }, button("+", "Zoom in (+)", () => this.zoom(1.5)), button("\u2212", "Zoom out (-)", () => this.zoom(1 / 1.5)));
+    if (document.fullscreenEnabled) sizes.append(icon(button("", "Fill the screen, or leave it again (f)", () => this.fill()), "M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4"));
+    return element("div", { className: "bar" }, element("div", { className: "row" }, ...(recorded ? this.timeRow() : []), sizes), ...(recorded ? [this.said] : []));
+  }
+  timeRow() {
     this.slider = element("input", { type: "range", min: 0, max: this.length, step: Math.max(1, Math.round(this.length / 1e6)), value: 0, ariaLabel: "Time",
       oninput: () => { this.pause(); this.go(+this.slider.value, true); } });
     this.clock = element("output", { className: "now" });
@@ -81,8 +86,7 @@ export class Network {
     const speeds = [[this.fitted, `all in ${PLAYS_S} s`], ...SPEEDS];
     const speed = element("select", { ariaLabel: "Speed", onchange: () => { this.speed = +speed.value; } }, ...speeds.map(([value, text]) => element("option", { value, selected: value === this.speed }, text)));
     const steps = [button("\u25c0", "Back to the event before (p)", () => this.step(-1)), button("Event \u25b6", "On to the next event (n)", () => this.step(1))];
-    if (document.fullscreenEnabled) steps.push(button("\u26f6", "Fill the screen, or leave it again (f)", () => this.fill()));
-    return element("div", { className: "bar" }, element("div", { className: "row" }, this.playButton, speed, this.slider, this.clock, ...steps, this.flows()), this.said);
+    return [this.playButton, speed, this.slider, this.clock, ...steps, this.flows()];
   }
   /** The flows, folded, by protocol: boxes show those that are wanted. */
   flows() {
@@ -216,6 +220,13 @@ export class Network {
     for (const [i] of inside) { const name = run.kind(port.packet[i]); counts.set(name, (counts.get(name) || 0) + 1); }
     return [...counts].map(([name, count]) => `${name}: ${count}`).join(", ");
   }
+}
+
+/** A button with lines on it. */
+function icon(it, path) {
+  it.innerHTML = `<svg viewBox="0 0 16 16" width="13" height="13" aria-hidden="true"><path d="${path}" fill="none" stroke="currentColor" stroke-width="2"/></svg>`;
+  it.ariaLabel = it.title;
+  return it;
 }
 
 /** A key and what it does. */

@@ -86,6 +86,18 @@ export class Run {
     }
     return found.reverse();
   }
+  /** Of each flow with a hundred kilobit and more: when its packets left their last interface, and all its bits until then. */
+  arrivals() {
+    const last = new Float64Array(this.packets).fill(-1), found = new Map();
+    for (const port of this.ports) port.packet.forEach((packet, i) => { if (port.left[i] !== Infinity && !this.isDropped(port, i) && port.left[i] > last[packet]) last[packet] = port.left[i]; });
+    const order = [...last.keys()].filter((packet) => last[packet] >= 0 && !this.isBack[packet]).sort((one, two) => last[one] - last[two]);
+    for (const packet of order) {
+      const name = this.kind(packet), it = found.get(name) || { name, times: [], bits: [] };
+      it.times.push(last[packet]); it.bits.push((it.bits.at(-1) || 0) + 8 * this.lengthOf[packet]);
+      found.set(name, it);
+    }
+    return [...found.values()].filter((it) => it.bits.at(-1) >= 1e5);
+  }
   /** The places of the cables that are cut at a time. */
   cutAt(time) {
     const cut = this.cuts.filter(([from, to]) => from <= time && time < to).flatMap((it) => it[2]);

@@ -1,7 +1,7 @@
 /* The network: its drawing, and over it a canvas with queues and packets. All sizes are pixels of the drawing, which zoom with it.
    Zoom and pan are forty lines here: d3-zoom would bring four packages, and its own idea of the wheel. */
 
-import { button, element } from "../elements.js";
+import { element } from "../elements.js";
 import { CHOSEN, EDGE, GROUND, INK, LOSS, UNDER_WAY, ink } from "../scheme.js";
 import { lastUpTo } from "./run.js";
 
@@ -27,8 +27,7 @@ export class Stage {
     for (const it of this.svg.querySelectorAll("[data-node]")) this.touchable(it, `${it.dataset.node}, ${run.nodes[it.dataset.node].kind}`, { node: it.dataset.node });
     this.canvas = element("canvas", { ariaHidden: "true" });
     this.holder.append(this.canvas);
-    const zooms = element("div", { className: "zooms" }, button("+", "Zoom in (+)", () => this.zoom(1.5)), button("\u2212", "Zoom out (-)", () => this.zoom(1 / 1.5)));
-    this.element = element("div", { className: "stage" }, this.holder, zooms);
+    this.element = element("div", { className: "stage" }, this.holder);
     this.holder.addEventListener("click", (event) => this.click(event));
     this.holder.addEventListener("wheel", (event) => {
       if (!event.ctrlKey && !event.metaKey) return;  // the page scrolls; a pinch comes as a wheel with Ctrl
@@ -130,10 +129,13 @@ export class Stage {
     for (const it of this.svg.querySelectorAll("[data-node]")) it.classList.toggle("chosen", chosen.node === it.dataset.node);
     for (const port of run.ports) if (port.line) { if (port.waits) this.drawPort(port, shown.time); else this.drawPassing(port, shown.time); }
     const linger = Math.max(2e6, 0.4e9 * shown.speed);
+    const crossed = new Set();  // the last loss at each interface: of a burst the crosses would cover each other
     for (let n = lastUpTo(shown.lossTimes.get(run), shown.time); n >= 0; n--) {
       const loss = run.losses[n], age = shown.time - loss.time;
       if (age > linger) break;
-      if (loss.port.line && shown.shows(run, loss.packet)) this.drawLoss(loss, age / linger);
+      if (!loss.port.line || crossed.has(loss.port) || !shown.shows(run, loss.packet)) continue;
+      crossed.add(loss.port);
+      this.drawLoss(loss, age / linger);
     }
   }
   /** The cross on a cut cable. */

@@ -1,0 +1,311 @@
+"""The picture of a network: what a notebook keeps of it, and that a reader finds what was recorded, by the keyboard too."""
+
+from __future__ import annotations
+
+import base64
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+from selenium.webdriver import Chrome
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.wait import WebDriverWait
+
+import linklab
+from linklab import show
+from linklab.errors import MeasurementError, NetworkError
+from linklab.measure import Cut, CutResult, PingFlow, Recording, Run
+from linklab.measure.headers import kept_head
+from linklab.network import COURSE, TWO_HOSTS, NetworkState, expected_state
+from linklab.record import REPLAY_MIME
+from linklab.show.stage.scene import description, scene_of
+from linklab.show.widgets.page import script_hash
+
+from .conftest import Ask, pressed, screen
+from .gallery import transfer
+from .recorded import MS, recorded
+
+
+def test_words_for_those_who_do_not_see_it() -> None:
+    words = show.network(recorded()).words
+    assert words.splitlines() == [
+        "Recording of run 1: 0.100 s, 21 packets at 2 interfaces, 1 lost.",
+        "TCP h1:40000 to h2:5201: packets there 10, back 9.",
+        "ICMP h1 to h2: packets there 1, back 1.",
+        f"h1-eth0 lost 1, the first after 0.007 s: {recorded().why(recorded().hops[7])}",
+    ]
+
+
+def test_a_notebook_keeps_an_image_with_a_description() -> None:
+    kept = show.network(COURSE, title="The course network").still()
+    words = description(scene_of(COURSE))
+    assert unescape(kept["text/html"]).count(words) == 1
+    assert kept["text/plain"] == words
+    data = kept["text/html"].partition("data:image/svg+xml;base64,")[2].partition('"')[0]
+    assert base64.b64decode(data).decode() == kept["image/svg+xml"]
+
+
+def test_what_a_notebook_keeps_of_runs_tells_them_apart() -> None:
+    one, same, other = (show.network(run).still() for run in (recorded(), recorded(), recorded(lost=(4, 7))))
+    assert one == same
+    assert one[REPLAY_MIME] != other[REPLAY_MIME]
+    assert one["text/html"].count("<img ") == 1
+    assert "21 packets at 2 interfaces, 1 lost" in one["text/html"]
+
+
+@pytest.mark.parametrize(
+    ("things", "labels", "says"),
+    [
+        ([Run((), 0.0)], [], r"was not recorded: .*record=True"),
+        ([], [], "give a network, or one or two runs"),
+        ([Recording(expected_state(TWO_HOSTS))], [], "this recording is empty"),
+        ([recorded()] * 2, ["a", "a"], "give each of the 2 runs one of its own"),
+        ([COURSE, recorded()], [], "give a network, or one or two runs"),
+    ],
+)
+def test_what_cannot_be_played_is_refused(things: list[Any], labels: list[str], says: str) -> None:
+    with pytest.raises(MeasurementError, match=says):
+        show.network(*things, labels=labels)
+
+
+def test_what_cannot_be_drawn_is_refused() -> None:
+    with pytest.raises(NetworkError, match="cannot draw a PingFlow"):
+        show.network(PingFlow("h1", "h4"))  # type: ignore[arg-type]
+    with pytest.raises(NetworkError, match="no cable joins r1 and r3"):
+        show.network(COURSE, highlight=("r1", "r3"))
+    with pytest.raises(NetworkError, match="no node 'r9'"):
+        show.network(COURSE, highlight=("r1", "r9"))
+    with pytest.raises(NetworkError, match="no nodes"):
+        show.network(NetworkState(()))
+
+
+def test_a_picture_that_cannot_be_saved_names_its_file() -> None:
+    with pytest.raises(MeasurementError, match=r"^/nosuch/x\.html cannot be written \(No such file or directory\)"):
+        show.network(recorded()).save("/nosuch/x.html")
+
+
+def test_the_page_loads_nothing_and_lets_its_own_script_run_alone(tmp_path: Path) -> None:
+    page = show.network(recorded()).save(tmp_path / "network.html").read_text("utf-8")
+    assert f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src '{script_hash()}'" in page
+    assert page.count("<script") == 1
+    for word in ("https://", "<img src=", "@import", "fetch(", "XMLHttpRequest", "import("):
+        assert word not in page, word
+
+
+def test_pyplot_is_never_touched() -> None:
+    code = (
+        "import sys; from linklab import show; assert 'matplotlib' not in sys.modules;"
+        "from linklab.network import COURSE; show.network(COURSE).still();"
+        "assert 'matplotlib.pyplot' not in sys.modules"
+    )
+    env: dict[str, Any] = {**os.environ, "PYTHONPATH": str(Path(linklab.__file__).parents[1])}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_flow_has_its_run_s_congestion_control_in_its_name() -> None:
+    measured = transfer("h2", "h1", (1.0,))
+    results = [replace(measured, flow=replace(measured.flow, congestion=name)) for name in ("cubic", "reno")]
+    words = show.network(*(Run((it,), 0.0, recording=recorded()) for it in results)).words
+    assert [line.partition(" h")[0] for line in words.splitlines() if "TCP" in line] == ["TCP cubic", "TCP reno"]
+
+
+# In a browser
+
+
+def test_what_was_recorded_is_what_the_page_has(opened: Callable[..., Ask]) -> None:
+    recording = recorded()
+    ask = opened(recording)
+    for number, port in enumerate(recording.ports):
+        hops = recording.of(port.interface)
+        begin = 10**9
+        assert ask(f"[...p.runs[0].ports[{number}].queued]") == [it.queued_ns - begin for it in hops]
+        assert ask(f"[...p.runs[0].ports[{number}].left]") == [(it.left_ns or 0) - begin for it in hops]
+        assert ask(f"[...p.runs[0].ports[{number}].packet]") == [it.packet for it in hops]
+    first = {it.packet: it for it in reversed(recording.hops)}
+    for number, it in first.items():
+        assert ask(f"[...p.runs[0].headOf[{number}]]") == list(kept_head(it.head))
+        assert ask(f"p.runs[0].lengthOf[{number}]") == it.length_bytes
+    assert ask("[...p.runs[0].tcp[0].cwnd]") == list(range(10, 30))
+    assert ask("[...p.runs[0].tcp[0].ssthresh]") == [0] * 6 + [7] * 14
+    assert ask("p.runs[0].pings.map((it) => [it.name, [...it.times], [...it.rtt]])") == [
+        ["ping h1 to h2", [60 * MS], [20000]]
+    ]
+    assert ask("p.runs[0].losses.map((it) => [it.port.name, it.time, it.packet])") == [["h1-eth0", 7 * MS, 7]]
+
+
+def test_at_any_moment_a_packet_waits_or_is_on_its_way(opened: Callable[..., Ask]) -> None:
+    """A packet in a queue of 20 ms on a link of 10 ms waits for 10 ms, and then travels."""
+    ask = opened(recorded())
+    inside = "p.runs[0].inside(p.runs[0].ports[0], {}).map(([i, moves]) => [p.runs[0].ports[0].packet[i], moves])"
+    assert ask(inside.format(5.5 * MS)) == [[number, False] for number in range(6)]
+    assert ask(inside.format(12 * MS)) == [[number, number < 3] for number in (0, 1, 2, 3, 4, 5, 6, 8, 9)]
+    assert ask(inside.format(20 * MS))[0] == [1, True]
+    assert ask(inside.format(45 * MS)) == [[19, True]]
+    assert ask(f"p.runs[0].held(p.runs[0].ports[0], {12 * MS})") == 9
+    assert ask("p.runs[0].held(p.runs[0].ports[0], p.length)") == 0
+
+
+def test_a_curve_has_the_colour_of_its_flow_on_the_network(opened: Callable[..., Ask]) -> None:
+    """The flows are listed by their bytes, which need not be the order of connections and pings."""
+    ask = opened(recorded())
+    assert ask("p.flowNames") == ["TCP h1 to h2", "ICMP h1 to h2"]
+    colours = ask("p.curves[0].parts.flatMap((part) => part.series.map((it) => [it.label, it.colour]))")
+    assert [it for it in colours if "eth0" not in it[0]] == [
+        ["cwnd, TCP h1 to h2", 0],
+        ["ssthresh, TCP h1 to h2", 0],
+        ["smoothed, TCP h1 to h2", 0],
+        ["ping h1 to h2", 1],
+        ["TCP h1 to h2", 0],
+    ]
+
+
+def inspected(ask: Ask) -> str:
+    return str(ask("p.inspectors[0].textContent"))
+
+
+def test_the_keyboard_alone_finds_a_loss_and_why(browser: Chrome, opened: Callable[..., Ask]) -> None:
+    ask = opened(recorded())
+    pressed(browser, "n")
+    assert ask("p.time") == 7 * MS
+    assert ask("p.said.textContent").startswith("0.007000 s, h1-eth0: ")
+    assert "The queue of h1-eth0 was full" in ask("p.said.textContent")
+    panel = inspected(ask)
+    assert "Packet 8 of 21" in panel
+    assert "Why was it dropped? The queue of h1-eth0 was full" in panel
+    assert "port 40000 to 5201, 0 bytes of data" in panel
+    pressed(browser, "n")
+    assert ask("p.said.textContent") == "No event of these after this."
+    pressed(browser, ",")
+    assert ask("p.time") == 6 * MS
+    pressed(browser, ".", ".")
+    assert ask("p.time") == 8 * MS, "the next moment but one: the loss is one"
+    pressed(browser, Keys.HOME, Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
+    assert ask("p.time") == 2 * MS
+    pressed(browser, " ")
+    assert ask("p.playing") is True
+    WebDriverWait(browser, 60).until(lambda _: ask("p.time") > 2 * MS)
+    pressed(browser, " ")
+    assert ask("p.playing") is False
+
+
+def test_flows_that_are_not_shown_are_passed_over(browser: Chrome, opened: Callable[..., Ask]) -> None:
+    ask = opened(recorded())
+    browser.find_element("css selector", ".flows summary").click()
+    (box, _) = browser.find_elements("css selector", ".flows input")
+    box.send_keys(Keys.SPACE)
+    browser.execute_script("document.activeElement.blur()")
+    pressed(browser, ".")
+    assert ask("p.time") == 40 * MS, "the transfer's moments are passed over"
+    assert "echo request, identifier 5, number 1" in inspected(ask)
+    assert ask("p.said.textContent") == "Packet 20, ICMP h1 to h2: comes to h1-eth0."
+    pressed(browser, "p")
+    assert ask("p.said.textContent") == "No event of these before this."
+
+
+def test_nodes_and_links_are_reached_by_tab_and_say_what_is_known(browser: Chrome, opened: Callable[..., Ask]) -> None:
+    ask = opened(COURSE)
+    node = browser.find_element("css selector", '[data-node="r2"]')
+    browser.execute_script("arguments[0].focus()", node)
+    pressed(browser, Keys.ENTER)
+    assert "r2, router" in inspected(ask)
+    assert "10.0.5.0/2410.0.3.2r2-eth2" in inspected(ask), "a row of its routes"
+    browser.find_element("css selector", "g.label[data-cable] text").click()
+    assert inspected(ask).startswith("Link L1, r1-eth1 to r2-eth0")
+    assert "40 Mbit/s10 ms67 packets" in inspected(ask)
+    assert ask("p.length") == 0
+    assert not browser.find_elements("css selector", "input[type=range], .events")
+
+
+def test_the_words_of_a_moment_say_what_is_in_queues(browser: Chrome, opened: Callable[..., Ask]) -> None:
+    ask = opened(recorded())
+    slider = browser.find_element("css selector", "input[type=range]")
+    slider.click()  # in its middle
+    assert abs(ask("p.time") - 50 * MS) < 2 * MS
+    browser.execute_script("document.querySelectorAll('details').forEach((it) => it.open = true)")
+    ask(f"p.go({12 * MS})")
+    assert "22 packets" in ask("p.lists[0].textContent"), "cwnd"
+    rows = ask("[...p.lists[0].querySelectorAll('tr')].map((row) => [...row.cells].map((it) => it.textContent))")
+    assert ["h1-eth0", "to h2", "9 of 50", "6", "3", "TCP h1 to h2: 9"] in rows
+
+
+def test_a_click_on_a_packet_shows_its_headers_where_the_network_is_zoomed(
+    browser: Chrome, opened: Callable[..., Ask]
+) -> None:
+    ask = opened(recorded())
+    ask(f"p.go({45 * MS}), p.zoom(2)")
+    ((x, y),) = ask("p.stages.map((it) => it.drawn[0].at.map((at, axis) => (at - it.corner[axis]) * it.scale))")
+    view = browser.find_element("css selector", ".view")
+    across, down = x - view.size["width"] / 2, y - view.size["height"] / 2
+    ActionChains(browser).move_to_element_with_offset(view, round(across), round(down)).click().perform()
+    assert "echo request, identifier 5, number 1" in inspected(ask)
+
+
+def test_a_cut_cable_is_cut_for_that_time_in_picture_inspector_and_events(opened: Callable[..., Ask]) -> None:
+    measured = transfer("h2", "h1", (1.0,))
+    cut = CutResult(Cut("h1", "h2"), measured.origin, 1.02, 1.04, ("h1-eth0", "h2-eth0"))
+    ask = opened(Run((cut,), 0.0, recording=recorded()))
+    ask("p.choose(p.runs[0], { cable: 0 })")
+    for at_ms, is_cut in ((10, False), (30, True), (50, False)):
+        ask(f"p.go({at_ms * MS})")
+        assert ask("p.stages[0].cables[0].classList.contains('cut')") is is_cut
+        assert ("It is cut at this moment" in inspected(ask)) is is_cut
+    assert ask("p.eventsOf(p.runs[0]).map((it) => it.kind)") == ["loss", "cut", "healed"]
+
+
+def test_two_runs_stand_side_by_side(opened: Callable[..., Ask]) -> None:
+    ask = opened(recorded(), recorded(lost=(4, 7)))
+    assert ask("p.runs.map((run) => run.losses.length)") == [1, 2]
+    assert ask("p.inspectors.length") == 2
+
+
+# how light the page's ground, its text, the network's text and a curve are: from 0 to 255
+LIGHTNESS = """
+const grey = ([red, green, blue]) => Math.round(0.213 * red + 0.715 * green + 0.072 * blue);
+const bytes = (colour) => colour.match(/\\d+/g).map(Number);
+const place = document.querySelector(".linklab-network"), style = getComputedStyle(place);
+const name = getComputedStyle(place.querySelector(".view text.plain")).fill;
+[grey(bytes(style.backgroundColor)), grey(bytes(style.color)), grey(bytes(name))];
+"""
+
+
+def test_it_follows_the_colours_of_the_page_around_it_while_it_is_open(browser: Chrome, tmp_path: Path) -> None:
+    page = tmp_path / "site.html"
+    page.write_text(f'<html data-theme="light"><body>{show.network(recorded()).html()}</body></html>', "utf-8")
+    browser.execute_cdp_cmd(
+        "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}
+    )
+    browser.get(page.as_uri())
+    ask = "const done = arguments[1]; window.linklabWidget.then((p) => done(eval(arguments[0])));"
+    ground, *inks = browser.execute_async_script(ask, LIGHTNESS)
+    assert ground == 255
+    assert max(inks) < 110
+    browser.execute_script("document.documentElement.dataset.theme = 'dark'")
+    WebDriverWait(browser, 60).until(lambda _: browser.execute_async_script(ask, LIGHTNESS)[0] < 60)
+    assert min(browser.execute_async_script(ask, LIGHTNESS)[1:]) > 145
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    said: list[dict[str, Any]] = browser.get_log("browser")  # type: ignore[no-untyped-call]
+    assert [it for it in said if it["level"] == "SEVERE"] == []
+
+
+@pytest.mark.parametrize("width", [360, 900, 1366])
+def test_it_fits_the_page_and_nothing_scrolls_in_itself(
+    browser: Chrome, opened: Callable[..., Ask], width: int
+) -> None:
+    with screen(browser, width, 768):
+        ask = opened(recorded())
+        assert ask("document.documentElement.scrollWidth") <= width
+        ask("p.step(1)")
+        scrolling = "[...document.querySelectorAll('*')].filter((it) => it.scrollHeight > it.clientHeight + 1 && ['auto', 'scroll'].includes(getComputedStyle(it).overflowY)).length"
+        assert ask(scrolling) == 0
+        sizes = ask(
+            "[...document.querySelectorAll('.view text')].filter((it) => it.getClientRects().length).map((it) => parseFloat(getComputedStyle(it).fontSize) * p.stages[0].scale)"
+        )
+        assert min(sizes) >= 10.9
