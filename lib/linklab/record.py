@@ -25,11 +25,8 @@ PAGE_MIME: Final = "application/vnd.linklab.page+json"
 opened it: ``opened_by``, texts by the names of their cells."""
 FOR_THE_PAGE: Final = frozenset((PROGRESS_MIME, PAGE_MIME))
 """Outputs with these stand in no report and in no feedback."""
-REPLAY_MIME: Final = "application/vnd.linklab.replay+json"
-"""Says that the HTML with it is a replay (`linklab.show.replay`): how many ``runs``.
-
-Where the HTML is a picture alone, ``packets`` has a digest of the packets of each run.
-"""
+RUNS_MIME: Final = "application/vnd.linklab.runs+json"
+"""With the picture of recorded runs (`linklab.show.network`): ``packets`` has a digest of the packets of each run."""
 TEXT_STUB: Final = "*Write your answer here. (Enter opens this cell, Shift+Enter closes it.)*"
 """What students find in place of a model answer."""
 TALLY_VARIABLE: Final = "LINKLAB_TALLY"

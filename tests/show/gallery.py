@@ -33,7 +33,6 @@ from linklab.show import chart, packets, video
 from linklab.show.figure import Drawing
 from tests.labs import lab11_runs, lab12_runs
 
-
 ORIGIN = Origin("iperf 3.12", "6.1")
 
 

@@ -24,7 +24,7 @@ from linklab.errors import MeasurementError, NetworkError
 from linklab.measure import Cut, CutResult, PingFlow, Recording, Run
 from linklab.measure.headers import kept_head
 from linklab.network import COURSE, TWO_HOSTS, NetworkState, expected_state
-from linklab.record import REPLAY_MIME
+from linklab.record import RUNS_MIME
 from linklab.show.stage.scene import description, scene_of
 from linklab.show.widgets.page import script_hash
 
@@ -55,7 +55,7 @@ def test_a_notebook_keeps_an_image_with_a_description() -> None:
 def test_what_a_notebook_keeps_of_runs_tells_them_apart() -> None:
     one, same, other = (show.network(run).still() for run in (recorded(), recorded(), recorded(lost=(4, 7))))
     assert one == same
-    assert one[REPLAY_MIME] != other[REPLAY_MIME]
+    assert one[RUNS_MIME] != other[RUNS_MIME]
     assert one["text/html"].count("<img ") == 1
     assert "21 packets at 2 interfaces, 1 lost" in one["text/html"]
 

@@ -51,7 +51,7 @@ class ShownImage:
 
     @property
     def is_network(self) -> bool:
-        """Return True if it is the drawing of a network (`linklab.show.draw`), by its words."""
+        """Return True if it is the drawing of a network (`linklab.show.network`), by its words."""
         return _NETWORK.match(self.alt) is not None
 
 

@@ -12,11 +12,9 @@ from typing import Any, Final
 
 from markupsafe import Markup as Safe
 
-from linklab.record import FOR_THE_PAGE, LAB_MIME, REPLAY_MIME, RESULT_MIME
+from linklab.record import FOR_THE_PAGE, LAB_MIME, RESULT_MIME
 from linklab.report.model import ShownImage
 from linklab.report.safe_html import clean, from_markdown
-from linklab.show.stage.picture import TITLE, WIDGET
-from linklab.show.widgets.page import frame_of, packed_in
 
 LINES_AT_MOST: Final = 40
 _CHARACTERS_AT_MOST: Final = 200 * LINES_AT_MOST
@@ -58,8 +56,6 @@ def _bundle(data: Mapping[str, Any], where: str) -> Iterator[ShownImage | Safe]:
     image = next((mime for mime in _IMAGES if mime in data), None)
     if image is not None:
         yield _image(image, data, where)
-    elif REPLAY_MIME in data:
-        yield _replay(data)
     elif "text/html" in data:
         yield Safe('<div class="shown wide">{}</div>').format(clean(_text(data["text/html"])))
     elif "text/markdown" in data:
@@ -79,22 +75,6 @@ def _text(value: object) -> str:
 def note(why: str) -> Safe:
     """Return a sentence in the place of something that a notebook cannot show any more."""
     return Safe('<p class="label">{}</p>').format(why)
-
-
-def _replay(data: Mapping[str, Any]) -> Safe:
-    """Return our own player with a replay's data; nothing else of the page that the notebook has for it is used.
-
-    Where the notebook has a picture alone, return that.
-    """
-    html = _text(data.get("text/html"))
-    recording = packed_in(html)
-    if recording is None and "<iframe" in html:
-        return note("A replay that this version of Linklab cannot play: run its cell again.")
-    if recording is None:
-        return Safe('<div class="shown wide">{}</div>').format(clean(html))
-    words = plain(_text(data.get("text/plain")))
-    figure = '<figure>{}<figcaption><details><summary>In words</summary><p class="words">{}</p></details></figcaption>'
-    return Safe(figure + "</figure>").format(Safe(frame_of(WIDGET, recording, TITLE)), words)
 
 
 def _image(mime: str, data: Mapping[str, Any], where: str) -> ShownImage | Safe:

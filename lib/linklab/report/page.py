@@ -1,8 +1,7 @@
-"""Render a portfolio as one page of HTML that needs no other file, no network, and no script but a replay's.
+"""Render a portfolio as one page of HTML that needs no other file, no network and no script.
 
 Jinja escapes everything that the templates put out, except HTML that `linklab.report.safe_html` has cleaned. The page's
-content security policy forbids all scripts, and everything that would be loaded from elsewhere. The one exception is
-Linklab's replay player, which the policy knows by its hash; it runs in a frame that cannot reach the page.
+content security policy forbids all scripts, and everything that would be loaded from elsewhere.
 """
 
 from __future__ import annotations
@@ -22,7 +21,6 @@ from linklab.grade import calibration
 from linklab.grade.check import Surprise, counted
 from linklab.grade.render import first_reason, surprises_figure
 from linklab.report.model import Facts, Graded, LabRecord, Portfolio, Status
-from linklab.show.widgets.page import script_hash
 
 _FOLDER: Final = Path(__file__).parent
 _SIGNS: Final[dict[Status, str]] = {
@@ -186,7 +184,7 @@ def environment(*folders: Path) -> Environment:
     }
     environment.tests |= {"troubled": _is_troubled}
     environment.globals |= {"signs": _SIGNS, "kind_of_item": lambda item: type(item).__name__}
-    environment.globals |= {"short_alt_characters": _SHORT_ALT_CHARACTERS, "script_hash": script_hash()}
+    environment.globals["short_alt_characters"] = _SHORT_ALT_CHARACTERS
     return environment
 
 

@@ -16,7 +16,7 @@ from linklab.errors import MeasurementError, NetworkError
 from linklab.measure import CutResult, Recording, Run
 from linklab.measure.recordings import write
 from linklab.network import Path
-from linklab.record import REPLAY_MIME, somebody_watches
+from linklab.record import RUNS_MIME, somebody_watches
 from linklab.show.stage.columns import PlayedRun, about_run, words_of_flow
 from linklab.show.stage.facts import about_network
 from linklab.show.stage.layout import place, positions
@@ -109,7 +109,7 @@ class NetworkPicture:
             return {"text/html": html, "image/svg+xml": svg, "text/plain": self.words}
         words = "".join(f"<p>{escape(line)}</p>" for line in (_HOW_TO_PLAY, *self.words.splitlines()))
         facts = {"packets": [_digest((run.recording.hops, run.recording.tcp)) for run in self._runs]}
-        return {REPLAY_MIME: facts, "text/html": html + words, "text/plain": self.words}
+        return {RUNS_MIME: facts, "text/html": html + words, "text/plain": self.words}
 
     def _ipython_display_(self) -> None:
         """Show the widget where somebody watches, and the picture that the notebook keeps."""
