@@ -1,4 +1,4 @@
-"""A recording as compact data for the player.
+"""A recording as compact data for the widget.
 
 What there is much of is in columns, lists of whole numbers. Times are nanoseconds since the first packet. Where numbers
 mostly rise only the steps are kept, and headers stand byte by byte: the first bytes of all packets, then the second
@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from linklab.measure import CutResult, Recording
+from linklab.measure.events.table import Event
 from linklab.measure.flow_names import Congestion, FlowNames, without_ports
 from linklab.measure.headers import Ends, ends_of, ip_of, kept_head
 from linklab.measure.recordings import PacketHop, TcpState
@@ -41,16 +42,17 @@ class PacketFlow:
 
 @dataclass(frozen=True)
 class PlayedRun:
-    """A recording with its label, the congestion controls of its flows and the cuts of cables meanwhile."""
+    """A recording with its label, the congestion controls of its flows, the cuts of cables and other events."""
 
     recording: Recording
     label: str = "run 1"
     congestion: Congestion = field(default_factory=dict)
     cuts: Sequence[CutResult] = ()
+    events: Sequence[Event] = ()
 
     @property
     def begin_ns(self) -> int:
-        """When the first packet came, by the lab's clock: the player's time, and what two runs have in common."""
+        """When the first packet came, by the lab's clock: the picture's time, and what two runs have in common."""
         return self.recording.hops[0].queued_ns
 
     @cached_property
@@ -131,16 +133,13 @@ def _since(run: PlayedRun, at_s: float) -> int:
 
 def _events(run: PlayedRun) -> list[list[Any]]:
     """Return what happened, in order: time in ns, kind, where, what, why, and the packet's number or None."""
-    recording = run.recording
-    found = [
-        [hop.left_ns - run.begin_ns, "loss", hop.interface, "A packet is lost.", recording.why(hop), hop.packet]
-        for hop in recording.hops
-        if hop.lost and hop.left_ns is not None
+    cuts = [
+        [_since(run, at_s), kind, it.flow.name, f"The cable is {kind}.", "", None]
+        for it in run.cuts
+        for kind, at_s in (("cut", it.cut_at_s), ("healed", it.healed_at_s))
     ]
-    for it in run.cuts:
-        found.append([_since(run, it.cut_at_s), "cut", it.flow.name, "The cable is cut.", "", None])
-        found.append([_since(run, it.healed_at_s), "healed", it.flow.name, "The cable is healed.", "", None])
-    return sorted(found, key=lambda event: event[0])
+    told = [[round(it.at_s * 1e9), it.kind, it.where, it.what, it.why, it.packet] for it in run.events]
+    return sorted([*told, *cuts], key=lambda event: event[0])
 
 
 def flow_columns(flows: Iterable[PacketFlow], packets: Mapping[int, PacketHop]) -> list[dict[str, Any]]:

@@ -129,7 +129,7 @@ def network(
     title: str | None = None,
     labels: Sequence[str] = (),
 ) -> NetworkPicture:
-    """Return the picture of a network: of a plan, a Mininet Topo, a state, a running lab as it is now, or a recorded run.
+    """Return the picture of a plan, a Mininet Topo, a state, a running lab as it is now, or a recorded run.
 
     Nodes, cables, addresses, rates, delays and queues are those read back, in both directions where they differ; only
     names of links and subnets are those of the network that a lab was started with. What does not fit is marked in
@@ -171,6 +171,7 @@ def _played(run: Run | Recording, name: str) -> PlayedRun:
             if (control := getattr(result.flow, "congestion", ""))
         },
         [result for result in results if isinstance(result, CutResult)],
+        run.events,
     )
 
 

@@ -21,8 +21,8 @@ export class Events {
     return run.events.filter((it) => (!this.kind || it.kind === this.kind) && (!this.where || it.where === this.where) && (it.packet === null || shown.shows(run, it.packet)));
   }
   /** The next event or the one before, from a time and the event chosen last. */
-  next(way, time) {
-    const open = this.open, here = this.last && this.last.time === time ? open.indexOf(this.last) : -1;
+  next(way, time, kind) {
+    const open = this.open.filter((it) => !kind || it.kind === kind), here = this.last && this.last.time === time ? open.indexOf(this.last) : -1;
     if (here >= 0) return open[here + way];
     return way > 0 ? open.find((it) => it.time >= time) : open.findLast((it) => it.time < time);
   }

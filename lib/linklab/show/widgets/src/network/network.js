@@ -119,9 +119,9 @@ export class Network {
     const keys = { "+": () => this.zoom(1.5), "-": () => this.zoom(1 / 1.5), f: () => this.fill() };
     if (this.length) {
       const step = event.shiftKey ? 2e7 : 1e6;
-      Object.assign(keys, { n: () => this.step(1), p: () => this.step(-1), ".": () => this.hop(1), ",": () => this.hop(-1), 0: () => { this.look(0, this.length); this.zoom(0); } });
+      Object.assign(keys, { n: () => this.step(1), p: () => this.step(-1), l: () => this.step(1, "loss"), L: () => this.step(-1, "loss"), ".": () => this.hop(1), ",": () => this.hop(-1), 0: () => { this.look(0, this.length); this.zoom(0); } });
       if (!["BUTTON", "SUMMARY"].includes(tagName)) keys[" "] = () => this.playing ? this.pause() : this.play();
-      if (type !== "range") Object.assign(keys, { ArrowRight: () => this.go(this.time + step), ArrowLeft: () => this.go(this.time - step), Home: () => this.go(0), End: () => this.go(this.length) });
+      if (type !== "range") Object.assign(keys, { ArrowRight: () => this.go(this.time + step), ArrowLeft: () => this.go(this.time - step), Home: () => this.begin(), End: () => this.go(this.length) });
     }
     if (!keys[event.key]) return;
     event.preventDefault();
@@ -172,11 +172,16 @@ export class Network {
   }
   say(text) { this.said.textContent = text; }
 
-  /** To the next event of the tables, or to the one before. */
-  step(way) {
+  /** Back to the beginning, and choose the first packet that is shown. */
+  begin() {
+    this.go(0);
+    for (const run of this.runs) for (let packet = 0; packet < run.packets; packet++) if (this.shows(run, packet)) { this.choose(run, { packet }); break; }
+  }
+  /** To the next event of the tables, or to the one before; of one kind, if that is given. */
+  step(way, kind = "") {
     this.pause();
-    const found = this.events.map((it) => [it.next(way, this.time), it]).filter(([event]) => event).sort(([one], [two]) => way * (one.time - two.time))[0];
-    if (found) found[1].go(found[0]); else this.say(`No event of these ${way > 0 ? "after" : "before"} this.`);
+    const found = this.events.map((it) => [it.next(way, this.time, kind), it]).filter(([event]) => event).sort(([one], [two]) => way * (one.time - two.time))[0];
+    if (found) found[1].go(found[0]); else this.say(`No ${kind || "event"} of these ${way > 0 ? "after" : "before"} this.`);
   }
   /** To the next or the previous moment at which a packet that is shown is queued, leaves or is dropped; choose that packet. */
   hop(way) {
@@ -236,7 +241,7 @@ function legend(recorded) {
   const stage = [key("Tab, Enter", "to a node or a link, and choose it"), key("+ -", "zoom the network; drag to move it; Ctrl and the wheel, or a pinch"), key("f", "full screen")];
   if (!recorded) return [element("ul", {}, ...stage)];
   return [
-    element("ul", {}, key("Space", "play or pause"), key("p n", "the event before, the next event of the table"), key(", .", "the moment before, the next moment of a packet of the flows shown"), key("\u2190 \u2192", "a millisecond back or on, with Shift 20 (on the slider: a step of it)"), key("Home End", "the beginning, the end"), key("0", "the whole time, the whole network"), ...stage),
+    element("ul", {}, key("Space", "play or pause"), key("p n", "the event before, the next event of the table"), key("L l", "the loss before, the next loss"), key(", .", "the moment before, the next moment of a packet of the flows shown"), key("\u2190 \u2192", "a millisecond back or on, with Shift 20 (on the slider: a step of it)"), key("Home End", "the beginning and its first packet, the end"), key("0", "the whole time, the whole network"), ...stage),
     element("p", {}, "A rectangle is a packet of more than 200 bytes, a dot a smaller one; its colour is its flow's. A bar beside a cable is the queue of the interface at its beginning, as long as its limit: who waits in colour, and in grey those that are on the link already. The number counts both, as the limit does: 50 of 100. A red frame: the queue is full. A red cross is a loss, or a cut cable. Drag across a track to zoom, click to go there, double-click for all."),
     element("p", {}, "Linux's netem holds a packet for the link's delay and for its turn in one queue, and its limit counts both. Here a packet waits first, and then travels for the link's delay: it leaves the link at the instant at which it did. A link that is not shaped takes no time: it glows where a packet has just passed."),
   ];
