@@ -200,7 +200,7 @@ def _generated(root: Path) -> str:
     docs = root / "docs"
     studies = docs / "studies"
     notebooks = build_all(root, check=True)
-    wanted: dict[Path, bytes] = {docs / "course-network.png": show.draw(COURSE).png()}
+    wanted: dict[Path, bytes] = {docs / "course-network.svg": show.network(COURSE).svg.encode()}
     sources = dict.fromkeys(pages().values(), studies) | {root / "tools/bench/fidelity_page.py": docs}
     for source, folder in sources.items():
         _, made = run_page(source, PageRequest(studies / "data"))
@@ -219,7 +219,7 @@ def _generated(root: Path) -> str:
 
 
 _MAKES: Final[Mapping[str, str]] = {
-    "course-network.png": "write show.draw(COURSE).png() there",
+    "course-network.svg": "write show.network(COURSE).svg there",
     "benchmark-fidelity.md": "linklab study page tools/bench/fidelity_page.py --from docs/studies/data --output docs",
     "": "linklab study page --from docs/studies/data",
 }

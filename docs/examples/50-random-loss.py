@@ -18,7 +18,7 @@ from linklab.measure import PingFlow, TcpFlow
 
 # %% id="start"
 lab = start(lab50.NETWORK)
-show.draw(lab)
+show.network(lab)
 
 # %% [markdown] id="loss-task"
 # ## 2. Predict

@@ -125,7 +125,7 @@ def test_the_command_prints_a_table_and_a_line_for_each_failed_cell(
 def test_outputs_are_stored_by_one_command_twice_the_same_and_compared(
     virtual: Kind, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    draw = "import linklab\nfrom linklab import show\nshow.draw(linklab.course_network())"
+    draw = "import linklab\nfrom linklab import show\nshow.network(linklab.course_network())"
     kit = _kit(tmp_path, _01_lab=["print('one\\ntwo')", draw])
     words = ["validate", "--root", str(kit)]
     assert main(words) == 1

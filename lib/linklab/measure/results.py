@@ -175,7 +175,7 @@ class Run:
 
     @cached_property
     def events(self) -> Events:
-        """What happened in the run, and why; see `linklab.measure.Events`. Flows are named as the player names them.
+        """What happened in the run, and why; see `linklab.measure.Events`. Flows are named as the picture names them.
 
         Raises MeasurementError where the run was not recorded.
         """

@@ -244,7 +244,7 @@ def check_again(again: object) -> Result:
     hints = (
         "which packets had the sender sent when its timer ended, and which of them does it send again?",
         "after the loss (n) press . until a packet says 'try 2' in its panel: which packets say so?",
-        "the words of the player count the packets there; subtract the packets that were to be sent",
+        "the words of the picture count the packets there; subtract the packets that were to be sent",
     )
     questions = (
         Value(

@@ -31,11 +31,11 @@ _HEADINGS: Final = ("time (s)", "event", "where", "what", "why", "flow")
 
 
 class Event(NamedTuple):
-    """Something that happened. `at_s` is the player's time: seconds since the recording's first packet.
+    """Something that happened. `at_s` is the picture's time: seconds since the recording's first packet.
 
     `where` is an interface, a node or a cable ("r1-r2"). `what` is a sentence; `why` says the cause in one or more, and
     is empty where none is known. `packet` is the number of the packet that it is about (`PacketHop.packet`), None where
-    it is about none. `flow` is the flow's name as the player has it, or empty.
+    it is about none. `flow` is the flow's name as the picture has it, or empty.
     """
 
     at_s: float
