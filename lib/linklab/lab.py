@@ -190,11 +190,18 @@ class Lab:
     """
 
     def __init__(
-        self, process: LabProcess, name: str, network: Network | None = None, not_checked: Iterable[str] = ()
+        self,
+        process: LabProcess,
+        name: str,
+        network: Network | None = None,
+        not_checked: Iterable[str] = (),
+        controlled: bool = False,
     ) -> None:
         self.process, self.name = process, name
         self.network = network
         """The network as it was described; None for a Mininet Topo, which `state` reads back."""
+        self.controlled = controlled
+        """Whether its switches ask an OpenFlow controller."""
         self.not_checked = tuple(not_checked)
         """Lines on what Mininet makes of a Topo that cannot be read back, or is not done in a lab."""
         self._names = names_of(process)
@@ -445,7 +452,7 @@ def start(
             )
         expected = planned.result() if planned else None
         not_checked = process.call(lab_api.build, topology, expected, switch, controller)
-        lab = Lab(process, name, network if isinstance(network, Network) else None, not_checked)
+        lab = Lab(process, name, network if isinstance(network, Network) else None, not_checked, controller is not None)
     except BaseException:
         if process is not None:
             process.stop()

@@ -1,4 +1,4 @@
-"""The picture of a network: what a notebook keeps of it, and that a reader finds what was recorded, by the keyboard too."""
+"""The picture of a network: what a notebook keeps of it, and that a reader finds what happened, by the keyboard too."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def inspected(ask: Ask) -> str:
 
 def test_the_keyboard_alone_finds_a_loss_and_why(browser: Chrome, opened: Callable[..., Ask]) -> None:
     ask = opened(recorded())
-    pressed(browser, "n")
+    pressed(browser, "l")
     assert ask("p.time") == 7 * MS
     assert ask("p.said.textContent").startswith("0.007000 s, h1-eth0: ")
     assert "The queue of h1-eth0 was full" in ask("p.said.textContent")
@@ -181,8 +181,8 @@ def test_the_keyboard_alone_finds_a_loss_and_why(browser: Chrome, opened: Callab
     assert "Packet 8 of 21" in panel
     assert "Why was it dropped? The queue of h1-eth0 was full" in panel
     assert "port 40000 to 5201, 0 bytes of data" in panel
-    pressed(browser, "n")
-    assert ask("p.said.textContent") == "No event of these after this."
+    pressed(browser, "l")
+    assert ask("p.said.textContent") == "No loss of these after this."
     pressed(browser, ",")
     assert ask("p.time") == 6 * MS
     pressed(browser, ".", ".")
@@ -206,8 +206,8 @@ def test_flows_that_are_not_shown_are_passed_over(browser: Chrome, opened: Calla
     assert ask("p.time") == 40 * MS, "the transfer's moments are passed over"
     assert "echo request, identifier 5, number 1" in inspected(ask)
     assert ask("p.said.textContent") == "Packet 20, ICMP h1 to h2: comes to h1-eth0."
-    pressed(browser, "p")
-    assert ask("p.said.textContent") == "No event of these before this."
+    pressed(browser, "L")
+    assert ask("p.said.textContent") == "No loss of these before this."
 
 
 def test_nodes_and_links_are_reached_by_tab_and_say_what_is_known(browser: Chrome, opened: Callable[..., Ask]) -> None:
@@ -257,7 +257,8 @@ def test_a_cut_cable_is_cut_for_that_time_in_picture_inspector_and_events(opened
         ask(f"p.go({at_ms * MS})")
         assert ask("p.stages[0].cables[0].classList.contains('cut')") is is_cut
         assert ("It is cut at this moment" in inspected(ask)) is is_cut
-    assert ask("p.eventsOf(p.runs[0]).map((it) => it.kind)") == ["loss", "cut", "healed"]
+    kinds = ask("p.eventsOf(p.runs[0]).map((it) => it.kind)")
+    assert [it for it in kinds if it in ("cut", "healed")] == ["cut", "healed"]
 
 
 def test_two_runs_stand_side_by_side(opened: Callable[..., Ask]) -> None:
@@ -295,6 +296,16 @@ def test_it_follows_the_colours_of_the_page_around_it_while_it_is_open(browser: 
     assert [it for it in said if it["level"] == "SEVERE"] == []
 
 
+SCROLLING = """
+[...document.querySelectorAll("*")].filter((it) => it.scrollHeight > it.clientHeight + 1
+  && ["auto", "scroll"].includes(getComputedStyle(it).overflowY)).length
+"""
+TEXT_PIXELS = """
+[...document.querySelectorAll(".view text")].filter((it) => it.getClientRects().length)
+  .map((it) => parseFloat(getComputedStyle(it).fontSize) * p.stages[0].scale)
+"""
+
+
 @pytest.mark.parametrize("width", [360, 900, 1366])
 def test_it_fits_the_page_and_nothing_scrolls_in_itself(
     browser: Chrome, opened: Callable[..., Ask], width: int
@@ -303,9 +314,5 @@ def test_it_fits_the_page_and_nothing_scrolls_in_itself(
         ask = opened(recorded())
         assert ask("document.documentElement.scrollWidth") <= width
         ask("p.step(1)")
-        scrolling = "[...document.querySelectorAll('*')].filter((it) => it.scrollHeight > it.clientHeight + 1 && ['auto', 'scroll'].includes(getComputedStyle(it).overflowY)).length"
-        assert ask(scrolling) == 0
-        sizes = ask(
-            "[...document.querySelectorAll('.view text')].filter((it) => it.getClientRects().length).map((it) => parseFloat(getComputedStyle(it).fontSize) * p.stages[0].scale)"
-        )
-        assert min(sizes) >= 10.9
+        assert ask(SCROLLING) == 0
+        assert min(ask(TEXT_PIXELS)) >= 10.9

@@ -133,7 +133,8 @@ class Port(NamedTuple):
 class Recording:
     """A recording; empty until its block has ended.
 
-    `network` is the network as it was read back before, and `plan` the one that the lab was started with, if any.
+    `network` is the network as it was read back before, `plan` the one that the lab was started with, if any. Where it
+    is `controlled`, switches ask an OpenFlow controller.
     """
 
     network: NetworkState
@@ -143,6 +144,7 @@ class Recording:
     begin_s: float = 0.0
     end_s: float = 0.0
     plan: Network | None = None
+    controlled: bool = False
     phases: tuple[TcpPhase, ...] = ()
 
     def __repr__(self) -> str:
@@ -246,7 +248,7 @@ def recorded(lab: Lab, interfaces: str | Sequence[str] = ()) -> Iterator[Recordi
     note: half a recording would mislead. An exception ends the recording.
     """
     names = interfaces_in(interfaces)
-    recording = Recording(lab.state(), plan=lab.network)
+    recording = Recording(lab.state(), plan=lab.network, controlled=lab.controlled)
     lab.process.call(lab_api.begin_recording, names)
     begin_s = lab.now()
     try:

@@ -284,7 +284,7 @@ class _Runner:
         return [task.client for task in self._tasks if task.client is not None]
 
     def _recording(self, span_s: tuple[float, float]) -> recordings.Recording:
-        recording = recordings.Recording(self._network, plan=self._lab.network)
+        recording = recordings.Recording(self._network, plan=self._lab.network, controlled=self._lab.controlled)
         noted = self._lab.process.call(lab_api.recorded)
         recordings.fill(recording, noted, *span_s)
         return recording

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final
 
@@ -58,7 +58,8 @@ class PlayedRun:
     @cached_property
     def scene(self) -> NetworkScene:
         """The network that was recorded, to be drawn."""
-        return read_scene(self.recording.network, self.recording.plan)
+        found = read_scene(self.recording.network, self.recording.plan)
+        return replace(found, controlled=self.recording.controlled)
 
     @cached_property
     def first(self) -> dict[int, PacketHop]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -374,6 +374,8 @@ _ALONE_INCHES: Final = 1.9
 _WIDE_INCHES: Final = 8.2
 """From the first node to the last of a network that fills a page."""
 _MOST_WIDENED: Final = 1.6
+_CONTROLLER_INCHES: Final = 0.5
+"""How far above all else the controller stands."""
 LANE_INCHES: Final = 0.12
 """What stays free of labels at both sides of each cable, for queues and packets."""
 
@@ -529,7 +531,7 @@ class Placed:
     """All that is drawn, at its place.
 
     ``ends`` are the labels of interfaces, by node and interface; ``links`` those of cables, by index; ``subnets``
-    those of subnets, by index; ``remarks`` belong to nodes.
+    those of subnets, by index; ``remarks`` belong to nodes. The ``controller`` stands above all, where there is one.
     """
 
     scene: NetworkScene
@@ -540,11 +542,13 @@ class Placed:
     links: dict[int, Label]
     subnets: dict[int, Label]
     remarks: tuple[Label, ...]
+    controller: Label | None = None
 
     @property
     def box(self) -> Box:
         """The box around everything."""
-        return surrounding([*self.nodes.values(), *(label.box for label in self.labels)])
+        above = [self.controller.box] if self.controller else []
+        return surrounding([*self.nodes.values(), *above, *(label.box for label in self.labels)])
 
     @property
     def labels(self) -> tuple[Label, ...]:
@@ -668,7 +672,15 @@ def place(scene: NetworkScene, positions: Positions) -> Placed:
     remarks = tuple(placer.remarks())
     for number in every:
         placer.place_subnet(number)
-    return Placed(scene, nodes, strokes, stubs, placer.ends, placer.links, placer.subnets, remarks)
+    placed = Placed(scene, nodes, strokes, stubs, placer.ends, placer.links, placer.subnets, remarks)
+    return replace(placed, controller=_controller_above(placed)) if scene.controlled else placed
+
+
+def _controller_above(placed: Placed) -> Label:
+    """Return the label of the controller, above the middle of its switches."""
+    xs = [box.centre[0] for name, box in placed.nodes.items() if placed.scene.kinds[name] == "switch"]
+    lines = (name_line("controller"),)
+    return Label(lines, Box.around((sum(xs) / len(xs), placed.box.top + _CONTROLLER_INCHES), *size_of(lines)))
 
 
 _GAP_INCHES: Final = 0.075 + LANE_INCHES
@@ -744,13 +756,15 @@ class _Placer:
             (interface, near, far, self._cycle_centre_of(stroke))
             for stroke in strokes
             for interface, near, far in stroke.both_ends
-            if self._kinds[interface.node] != "switch" and (interface.node, interface.name) not in self.ends
+            if (self._kinds[interface.node] != "switch" or self._scene.controlled)
+            and (interface.node, interface.name) not in self.ends
         ]
         jobs += [(stub.interface, stub.start, stub.end, None) for stub in stubs]
         # The label of a node's only cable can go around the node; the others must stay at their cable, and come first.
         jobs.sort(key=lambda job: self._degree[job[0].node] <= 1)
         for interface, near, far, away_from in jobs:
-            lines = _tinted(interface)
+            is_port = self._kinds[interface.node] == "switch"
+            lines = [TextLine(f"port {interface.port}", "quiet")] if is_port else _tinted(interface)
             candidates = self._end_candidates(interface, near, far, size_of(lines), away_from)
             if interface in self._scene.loose:
                 candidates.append(_beyond(near, far, size_of(lines)))

@@ -38,6 +38,11 @@ class HasState(Protocol):
         """The network as it was described, which has the names of links and subnets; None for a Mininet Topo."""
         ...
 
+    @property
+    def controlled(self) -> bool:
+        """Whether its switches ask an OpenFlow controller."""
+        ...
+
     def state(self) -> NetworkState:
         """The network as it is now."""
         ...
@@ -70,6 +75,11 @@ class DrawnInterface(InterfaceState):
     def short(self) -> str:
         """The interface's name without the node's: ``"eth0"``."""
         return self.name.removeprefix(f"{self.node}-")
+
+    @property
+    def port(self) -> str:
+        """A switch's number of it, which Mininet's names end in: ``"3"``."""
+        return self.name[len(self.name.rstrip("0123456789")) :]
 
 
 @dataclass(frozen=True)
@@ -130,13 +140,17 @@ class DrawnSubnet:
 
 @dataclass(frozen=True)
 class NetworkScene:
-    """All that is drawn. ``loose`` are interfaces with no cable in them."""
+    """All that is drawn. ``loose`` are interfaces with no cable in them.
+
+    Where switches are ``controlled``, their ports have numbers, and they ask a controller.
+    """
 
     name: str
     nodes: tuple[DrawnNode, ...]
     cables: tuple[Cable, ...]
     loose: tuple[DrawnInterface, ...]
     subnets: tuple[DrawnSubnet, ...]
+    controlled: bool = False
 
     @property
     def kinds(self) -> dict[str, NodeKind]:
@@ -172,7 +186,7 @@ def scene_of(thing: Drawable) -> NetworkScene:
     if isinstance(thing, NetworkState):
         return read_scene(thing)
     if isinstance(thing, HasState):
-        return read_scene(thing.state(), thing.network)
+        return replace(read_scene(thing.state(), thing.network), controlled=thing.controlled)
     mininet = sys.modules.get("mininet.topo")  # who has not loaded it has no Topo
     if mininet is not None and isinstance(thing, mininet.Topo):
         return read_scene(_asked_by(thing))
@@ -413,6 +427,7 @@ def description(scene: NetworkScene) -> str:
     start = f"Network {scene.name}: " if scene.name else "Network: "
     cables = f"{len(scene.cables)} cable{'' if len(scene.cables) == 1 else 's'}"
     lines = [f"{start}{', '.join([*counts, cables])}."]
+    lines += ["Its switches ask a controller."] if scene.controlled else []
     for subnet in scene.subnets:
         lines.append(f"Subnet {subnet.name}, {subnet.prefix}:" if subnet.name else f"Subnet {subnet.prefix}:")
         lines += [f"  {_cable_line(scene.cables[position])}" for position in subnet.cables]

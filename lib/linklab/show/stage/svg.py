@@ -83,6 +83,8 @@ STYLE: Final = "".join(
         ".linklab-net .marked{stroke-width:11px}.linklab-net .shape{stroke-width:1.7px}",
         ".linklab-net .idle .shape,.linklab-net .lonely .shape{stroke-dasharray:6 3}",
         ".linklab-net .passed .shape{stroke-width:5px}.linklab-net .foot{stroke-width:1px}",
+        ".linklab-net .asks{stroke-width:1.5px;stroke-dasharray:1 5}",
+        _paint(".linklab-net .asks", stroke="quiet"),
         _paint(".linklab-net .ground", fill="ground"),
         *(_paint(f".linklab-net text.{tone}", fill=tone) for tone in ("plain", "quiet", "warning")),
         _paint(".linklab-net .cable", stroke="cable"),
@@ -135,7 +137,7 @@ class _Pen:
     def picture(self) -> Picture:
         """Return the drawing, with its legend below the network."""
         placed = self._placed
-        parts = [*self._subnets(), *self._cables(), *self._nodes(), *self._labels()]
+        parts = [*self._subnets(), *self._controller(), *self._cables(), *self._nodes(), *self._labels()]
         width, own = (self._right - self._left) * PIXELS_PER_INCH, (self._top - self._bottom) * PIXELS_PER_INCH
         legend, below = _legend(self._entries(), width, own)
         height = own + below
@@ -169,6 +171,20 @@ class _Pen:
             for corners in (*bands, *(box.corners for box in _boxes(self._placed, number, kinds))):
                 points = " ".join(f"{x:g},{y:g}" for x, y in map(self._at, corners))
                 yield f'<polygon class="tint{tint}" points="{points}"/>'
+
+    def _controller(self) -> Iterator[str]:
+        """Yield the controller, and a line to each switch, which asks it."""
+        label = self._placed.controller
+        if label is None:
+            return
+        for name, box in self._placed.nodes.items():
+            if self._scene.kinds[name] == "switch":
+                yield self._line(label.box.centre, box.centre, "asks")
+        box = label.box.grown(0.1)
+        (left, top), (right, bottom) = self._at((box.left, box.top)), self._at((box.right, box.bottom))
+        ((line, centre),) = label.centres
+        name = self._text(line, centre, "plain")
+        yield f'<g class="node">{_rounded(left, top, right - left, bottom - top, 5)}{name}</g>'
 
     def _cables(self) -> Iterator[str]:
         strokes = self._placed.strokes
@@ -256,6 +272,7 @@ class _Pen:
                 _text(TextLine("!", bold=True, points=10), 20, 10, "warning"),
                 "address does not fit",
             ),
+            (scene.controlled, line("asks"), "a switch asks its controller"),
             (scene.mostly_bare, _text(TextLine("eth0"), 20, 10, "quiet"), "interface without address"),
         ]
         return ((sign, text) for occurs, sign, text in meanings if occurs)

@@ -7,6 +7,7 @@ const ip6 = (head, at) => Array.from({ length: 8 }, (_, n) => byte2(head, at + 2
 const ip = (head, at) => [...head.subarray(at, at + 4)].join(".");
 const FLAGS = ["FIN", "SYN", "RST", "PSH", "ACK", "URG", "ECE", "CWR"];
 const ECN = ["not ECN-capable", "ECT(1)", "ECT(0)", "CE: congestion experienced"];
+const PROTOCOLS = { 2: "IGMP", 47: "GRE", 89: "OSPF" };
 const ICMP = { 0: "echo reply", 3: "destination unreachable", 8: "echo request", 11: "time exceeded" };
 
 export function headers(head, length) {
@@ -50,7 +51,7 @@ function inside(head, protocol, data, total) {
     if (begin.length) rows.push(["Data", `begins with ${begun(begin)}`]);
   } else if (protocol === 1 && head.length >= data + 8) {
     rows.push(["ICMP", `${ICMP[head[data]] || `type ${head[data]}`}, identifier ${byte2(head, data + 4)}, number ${byte2(head, data + 6)}`]);
-  } else rows.push(["Protocol", `${protocol}`]);
+  } else rows.push(["Protocol", PROTOCOLS[protocol] || `${protocol}`]);
   return rows;
 }
 
