@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -22,6 +23,7 @@ from linklab.network import (
     Topology,
     by_name,
 )
+from linklab.show import network
 from linklab.show.stage.scene import Drawable, description, scene_of
 from tests.states import PLAN, change, change_node, reshape
 
@@ -33,8 +35,8 @@ def describe(thing: Drawable) -> str:
 
 
 class RunningLab:
-    def __init__(self, state: NetworkState, network: Topology | None = COURSE) -> None:
-        self._state, self.network = state, network
+    def __init__(self, state: NetworkState, network: Topology | None = COURSE, controlled: bool = False) -> None:
+        self._state, self.network, self.controlled = state, network, controlled
 
     def state(self) -> NetworkState:
         return self._state
@@ -57,6 +59,15 @@ def test_a_running_lab_is_described_as_it_is_with_the_names_of_the_network_that_
     nameless = RunningLab(PLAN, TWO_HOSTS)
     assert "  r1-eth1 (10.0.1.1/24) to r2-eth0 (10.0.1.2/24): 40 Mbit/s" in describe(nameless)
     assert "Subnet 10.0.1.0/24:" in describe(nameless)
+
+
+def test_of_switches_that_ask_a_controller_it_and_their_ports_are_drawn() -> None:
+    assert "Its switches ask a controller." in describe(RunningLab(PLAN, controlled=True)).splitlines()
+    svg = network(RunningLab(PLAN, controlled=True)).svg
+    ports = sum(node.kind == "switch" for node in PLAN.nodes for _ in node.interfaces)
+    assert len(re.findall(r">port \d</text>", svg)) == ports
+    assert ">controller</text>" in svg
+    assert ">controller</text>" not in network(RunningLab(PLAN)).svg
 
 
 def test_a_students_course_network_has_the_names_of_the_lab_s_text() -> None:

@@ -16,6 +16,7 @@ class BlankNetwork:
     """A network as an assignment to draw: all nodes, cables, names and shapes of links, no addresses and routes."""
 
     network: Network
+    controlled: bool = False
 
     def state(self) -> NetworkState:
         """The network as it would be read back without addresses and routes."""

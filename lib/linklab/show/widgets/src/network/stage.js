@@ -24,7 +24,8 @@ export class Stage {
     for (const name of this.svg.querySelectorAll(".node text")) name.removeAttribute("textLength");  // small, they are written larger
     this.cables = run.cables.map((_, n) => this.svg.querySelector(`g[data-cable="${n}"]`));
     this.cables.forEach((it, n) => this.touchable(it, `Link ${run.linkName(n)}`, { cable: n }));
-    for (const it of this.svg.querySelectorAll("[data-node]")) this.touchable(it, `${it.dataset.node}, ${run.nodes[it.dataset.node].kind}`, { node: it.dataset.node });
+    this.nodes = [...this.svg.querySelectorAll("[data-node]")];
+    for (const it of this.nodes) this.touchable(it, `${it.dataset.node}, ${run.nodes[it.dataset.node].kind}`, { node: it.dataset.node });
     this.canvas = element("canvas", { ariaHidden: "true" });
     this.holder.append(this.canvas);
     this.element = element("div", { className: "stage" }, this.holder);
@@ -126,7 +127,7 @@ export class Stage {
       it.classList.toggle("cut", down.has(n)); it.classList.toggle("chosen", chosen.cable === n);
       if (down.has(n)) this.cross(it.querySelector("line"));
     });
-    for (const it of this.svg.querySelectorAll("[data-node]")) it.classList.toggle("chosen", chosen.node === it.dataset.node);
+    for (const it of this.nodes) it.classList.toggle("chosen", chosen.node === it.dataset.node);
     for (const port of run.ports) if (port.line) { if (port.waits) this.drawPort(port, shown.time); else this.drawPassing(port, shown.time); }
     const linger = Math.max(2e6, 0.4e9 * shown.speed);
     const crossed = new Set();  // the last loss at each interface: of a burst the crosses would cover each other
