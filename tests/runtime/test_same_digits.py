@@ -24,7 +24,7 @@ from linklab.network import COURSE, TWO_HOSTS
 from linklab.network.catalogue import mtu_direct
 from linklab.runtime.backends import Kind
 from linklab.runtime.client import LabProcess
-from linklab.show import draw
+from linklab.show import network
 from linklab.units import SwitchName
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]
@@ -202,7 +202,7 @@ def _look(lab: linklab.Lab) -> None:
     assert lab["h1"].address
     assert lab.read_file("/etc/hostname")
     lab.now()
-    assert draw(lab)
+    assert network(lab).svg
 
 
 @pytest.mark.parametrize("switch", ["bridge", pytest.param("ovs", marks=pytest.mark.large)])

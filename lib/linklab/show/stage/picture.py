@@ -27,7 +27,7 @@ from linklab.show.widgets.page import inline_of, packed, page_of
 WIDGET: Final = "network"
 """Its module of the widgets' script."""
 MOST_RUNS: Final = 2
-_CLASS: Final = "linklab-network"
+_CLASS: Final = "linklab-drawing"
 _LARGEST: Final = 1.6
 """How much larger than it is drawn a network may be shown, where a page has room."""
 _HIGH_PIXELS: Final = 640
@@ -144,7 +144,7 @@ def network(
     """
     runs = [it for it in things if isinstance(it, Run | Recording)]
     if len(things) == 1 and not runs:
-        scene = scene_of(things[0])  # type: ignore[arg-type]
+        scene = scene_of(things[0])
         return NetworkPicture([_shown(scene, highlight, title or "")], title or f"Network {scene.name}".strip())
     if len(runs) != len(things) or not 1 <= len(runs) <= MOST_RUNS:
         raise MeasurementError(f"{len(things)} things cannot be shown side by side: give a network, or one or two runs")
