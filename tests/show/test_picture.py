@@ -77,7 +77,7 @@ def test_what_cannot_be_played_is_refused(things: list[Any], labels: list[str], 
 
 def test_what_cannot_be_drawn_is_refused() -> None:
     with pytest.raises(NetworkError, match="cannot draw a PingFlow"):
-        show.network(PingFlow("h1", "h4"))  # type: ignore[arg-type]
+        show.network(PingFlow("h1", "h4"))
     with pytest.raises(NetworkError, match="no cable joins r1 and r3"):
         show.network(COURSE, highlight=("r1", "r3"))
     with pytest.raises(NetworkError, match="no node 'r9'"):
