@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from linklab import show
 from linklab.course import using
 from linklab.labs.lab01 import rules as lab01
 from linklab.labs.lab01.figures import without_addresses
 from linklab.network import COURSE, expected_state
 from linklab.network.variants import variants
-from linklab.show import network
 from tests.grade.failures import the_failure
 
 RIGHT: dict[str, Any] = {
@@ -79,5 +79,5 @@ def test_an_assignment_has_all_cables_and_no_address() -> None:
         assert [(it.name, it.peer, it.shape) for it in node.interfaces] == [
             (it.name, it.peer, it.shape) for it in planned.interfaces
         ]
-    assert not re.search(r"\d+\.\d+\.\d+\.\d+", network(without_addresses(COURSE)).words)
-    assert "10.0.0.2/24" in network(COURSE).words
+    assert not re.search(r"\d+\.\d+\.\d+\.\d+", show.network(without_addresses(COURSE)).words)
+    assert "10.0.0.2/24" in show.network(COURSE).words
