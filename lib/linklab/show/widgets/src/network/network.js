@@ -11,6 +11,7 @@ import { Stage } from "./stage.js";
 const SPEEDS = [[1, "as it was"], [0.1, "10 times slower"], [0.01, "100 times slower"], [0.001, "1000 times slower"]];
 const SHORT_S = 6, LONG_S = 60, PLAYS_S = 10;  // what is shorter or longer than these is first played in so many seconds
 const STEP_MS = 500;                           // how often the picture changes for readers who want no motion
+const SLOW_MS = 100;                           // a machine that takes longer for a picture plays slower, and leaves nothing out
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 
 /** Draw what the model has packed; return it. */
@@ -54,7 +55,7 @@ export class Network {
     this.said = element("p", { className: "said", role: "status" });
     this.swatches = [];
     this.stages = this.runs.map((run) => new Stage(run, this));
-    this.inspectors = this.runs.map((run) => element("section", { className: "panel", ariaLabel: `What is known${run.label ? `, ${run.label}` : ""}` }));
+    this.inspectors = this.runs.map((run) => element("section", { className: "known", ariaLabel: `What is known${run.label ? `, ${run.label}` : ""}` }));
     const recorded = this.length > 0;
     this.curves = recorded ? this.runs.map((run) => new Curves(run, this)) : [];
     this.events = recorded ? this.runs.map((run) => new Events(run, this)) : [];
@@ -137,7 +138,7 @@ export class Network {
     const frame = (now) => {
       if (!this.playing) return;
       if (!still.matches || now - before >= STEP_MS) {
-        this.go(this.time + (now - before) * 1e6 * this.speed, true);
+        this.go(this.time + Math.min(now - before, still.matches ? 2 * STEP_MS : SLOW_MS) * 1e6 * this.speed, true);
         before = now;
       }
       if (this.time >= this.length) this.pause(); else requestAnimationFrame(frame);
