@@ -17,7 +17,7 @@ STYLE: Final = FOLDER / "widgets.min.css"
 _OF_THE_PAGE: Final = (
     ":root{color-scheme:light dark}body{margin:0;background:#fff}"
     "h1{position:absolute;clip-path:inset(50%)}"  # for those who listen; the others see what it is
-    "@media(prefers-color-scheme:dark){body{background:#000}}"
+    "@media(prefers-color-scheme:dark){body{background:#111}}"
 )
 
 

@@ -18,6 +18,7 @@ const heading = (words) => element("h3", {}, words);
 function packetParts(run, shown, packet) {
   const path = run.path(packet), flow = run.flows[run.flowOf[packet]];
   const notes = path.filter(({ port, i }) => port.note[i]).map(({ port, i }) => run.notes[port.note[i] - 1]);
+  const refused = notes.filter(([kind]) => kind === "refused");  // as a switch that floods a frame makes many
   const rows = path.map(({ port, i }) => {
     const left = port.left[i], isDropped = run.isDropped(port, i);
     const ends = left === Infinity ? "still there at the end" : isDropped ? "dropped" : left === port.queued[i] ? "at once" : milliseconds(left - port.queued[i]);
@@ -26,7 +27,8 @@ function packetParts(run, shown, packet) {
   return [
     heading(`Packet ${packet + 1} of ${run.packets}`),
     element("p", {}, `${flow.name}, ${run.isBack[packet] ? "back" : "there"}`),
-    ...notes.map(([kind, words]) => element("p", { className: "why" }, `${WHY[kind] || "Why was it dropped?"} ${words}`)),
+    ...notes.filter(([kind]) => kind !== "refused" || refused.length === 1).map(([kind, words]) => element("p", { className: "why" }, `${WHY[kind] || "Why was it dropped?"} ${words}`)),
+    ...(refused.length > 1 ? [element("details", {}, element("summary", {}, `${refused.length} nodes refused it without harm`), ...refused.map(([, words]) => element("p", {}, words)))] : []),
     table(["Queued at", "Interface", "to", "left after"], rows),
     element("details", { open: true }, element("summary", {}, "Headers, at its first interface"), table(["Header", ""], headers(run.headOf[packet], run.lengthOf[packet]))),
   ];
