@@ -13,10 +13,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final
 
-from linklab.measure import CutResult, Recording
+from linklab.measure import Recording
 from linklab.measure.events.table import Event
+from linklab.measure.events.traffic import Flow, RecordedTraffic
 from linklab.measure.flow_names import Congestion, FlowNames, without_ports
-from linklab.measure.headers import Ends, ends_of, ip_of, kept_head
+from linklab.measure.headers import ip_of, kept_head
 from linklab.measure.recordings import PacketHop, TcpState
 from linklab.show.stage.scene import NetworkScene, read_scene
 
@@ -30,24 +31,13 @@ def steps(numbers: Iterable[int]) -> list[int]:
     return found
 
 
-@dataclass
-class PacketFlow:
-    """All packets between two ends, each packet by its number, in both directions."""
-
-    name: str
-    forward: list[int] = field(default_factory=list)
-    back: list[int] = field(default_factory=list)
-    total_bytes: int = 0
-
-
 @dataclass(frozen=True)
 class PlayedRun:
-    """A recording with its label, the congestion controls of its flows, the cuts of cables and other events."""
+    """A recording with its label, the congestion controls of its flows, and what happened."""
 
     recording: Recording
     label: str = "run 1"
     congestion: Congestion = field(default_factory=dict)
-    cuts: Sequence[CutResult] = ()
     events: Sequence[Event] = ()
 
     @property
@@ -62,46 +52,23 @@ class PlayedRun:
         return replace(found, controlled=self.recording.controlled)
 
     @cached_property
-    def first(self) -> dict[int, PacketHop]:
-        """Each packet's first hop, by the packet's number."""
-        found: dict[int, PacketHop] = {}
-        for hop in self.recording.hops:
-            found.setdefault(hop.packet, hop)
-        return found
+    def traffic(self) -> RecordedTraffic:
+        """Its packets by flow."""
+        return RecordedTraffic(self.recording, FlowNames(self.recording.network, self.congestion))
 
     @cached_property
-    def names(self) -> FlowNames:
-        """The names of its nodes and flows."""
-        return FlowNames(self.recording.network, self.congestion)
-
-    @cached_property
-    def flows(self) -> list[PacketFlow]:
+    def flows(self) -> list[Flow]:
         """The flows with their packets: those of ``congestion`` in its order, then those with most bytes first."""
-        order = {self.names.tcp(*pair): place for place, pair in enumerate(self.congestion)}
-        flows = flows_in(self.first, self.names)
-        return sorted(flows, key=lambda it: order.get(without_ports(it.name), len(order)))
+        order = {self.traffic.names.tcp(*pair): place for place, pair in enumerate(self.congestion)}
+        found = [flow for flow in self.traffic.flows.values() if flow.packets]
+        found.sort(key=lambda it: -sum(sent.hop.length_bytes for sent in it.packets))
+        return sorted(found, key=lambda it: order.get(without_ports(it.name), len(order)))
 
 
-def words_of_flow(flow: PacketFlow) -> str:
+def words_of_flow(flow: Flow) -> str:
     """Return how many packets a flow has, in a sentence."""
-    return f"{flow.name}: packets there {len(flow.forward):,}, back {len(flow.back):,}."
-
-
-def flows_in(packets: Mapping[int, PacketHop], names: FlowNames) -> list[PacketFlow]:
-    """Return the flows of packets by their numbers, those with most bytes first."""
-    flows: dict[Ends, PacketFlow] = {}
-    known: dict[Ends, tuple[PacketFlow, bool]] = {}
-    for number, packet in packets.items():
-        ends = ends_of(packet.head)
-        if ends not in known:
-            other = Ends(ends.protocol, ends.destination, ends.source)
-            flow = flows.setdefault(ends, PacketFlow(names.of(ends)))
-            known[ends] = flow, True
-            known.setdefault(other, (flow, False))
-        flow, forward = known[ends]
-        (flow.forward if forward else flow.back).append(number)
-        flow.total_bytes += packet.length_bytes
-    return sorted(flows.values(), key=lambda it: -it.total_bytes)
+    there = sum(sent.there for sent in flow.packets)
+    return f"{flow.name}: packets there {there:,}, back {len(flow.packets) - there:,}."
 
 
 Lines = Mapping[str, Sequence[float]]
@@ -117,46 +84,29 @@ def about_run(run: PlayedRun, lines: Lines) -> dict[str, Any]:
         "label": run.label,
         "begin_s": begin_ns / 1e9,
         "length_ns": end_ns - begin_ns,
-        "packets": len(run.first),
-        "flows": flow_columns(run.flows, run.first),
+        "packets": len(run.traffic.first),
+        "flows": [_flow_columns(flow) for flow in run.flows],
         "ports": [*_ports(run, lines, notes)],
         "tcp": [*_tcp(run)],
         "pings": [*_pings(run)],
         "notes": [list(note) for note in notes],
-        "cuts": [[_since(run, it.cut_at_s), _since(run, it.healed_at_s), [*it.interfaces]] for it in run.cuts],
-        "events": _events(run),
+        "events": [[round(it.at_s * 1e9), it.kind, it.where, it.what, it.why, it.packet] for it in run.events],
     }
 
 
-def _since(run: PlayedRun, at_s: float) -> int:
-    return round(at_s * 1e9) - run.begin_ns
+def _flow_columns(flow: Flow) -> dict[str, Any]:
+    """Return a flow with the columns of its packets, in both directions."""
+    ways = ([sent.hop for sent in flow.packets if sent.there == there] for there in (True, False))
+    return {"name": flow.name, "ways": [_columns_of(hops) for hops in ways]}
 
 
-def _events(run: PlayedRun) -> list[list[Any]]:
-    """Return what happened, in order: time in ns, kind, where, what, why, and the packet's number or None."""
-    cuts = [
-        [_since(run, at_s), kind, it.flow.name, f"The cable is {kind}.", "", None]
-        for it in run.cuts
-        for kind, at_s in (("cut", it.cut_at_s), ("healed", it.healed_at_s))
-    ]
-    told = [[round(it.at_s * 1e9), it.kind, it.where, it.what, it.why, it.packet] for it in run.events]
-    return sorted([*told, *cuts], key=lambda event: event[0])
-
-
-def flow_columns(flows: Iterable[PacketFlow], packets: Mapping[int, PacketHop]) -> list[dict[str, Any]]:
-    """Return flows with the columns of their packets, in both directions."""
-    return [
-        {"name": flow.name, "ways": [_columns_of(way, packets) for way in (flow.forward, flow.back)]} for flow in flows
-    ]
-
-
-def _columns_of(numbers: Sequence[int], packets: Mapping[int, PacketHop]) -> dict[str, Any]:
-    """Return the packets of a flow in one direction, with their headers."""
-    heads = [kept_head(packets[number].head) for number in numbers]
+def _columns_of(hops: Sequence[PacketHop]) -> dict[str, Any]:
+    """Return the packets of a flow in one direction, by their first hops, with their headers."""
+    heads = [kept_head(hop.head) for hop in hops]
     bytes_at = (bytes(it[at] for it in heads if len(it) > at) for at in range(max(map(len, heads), default=0)))
     return {
-        "packets": steps(numbers),
-        "lengths": [packets[number].length_bytes for number in numbers],
+        "packets": steps(hop.packet for hop in hops),
+        "lengths": [hop.length_bytes for hop in hops],
         "heads": [*map(len, heads)],
         "bytes": b"".join(bytes_at).hex(),
     }
@@ -225,7 +175,7 @@ def _is_marked(hop: PacketHop) -> bool:
 
 def _tcp(run: PlayedRun) -> Iterator[dict[str, Any]]:
     """Yield what each connection's sender knew, each time that it changed; an end that sends no data is left out."""
-    names = run.names
+    names = run.traffic.names
     series: defaultdict[tuple[str, str], list[TcpState]] = defaultdict(list)
     for state in run.recording.tcp:
         of = series[state.source, state.destination]
@@ -251,9 +201,9 @@ def _pings(run: PlayedRun) -> Iterator[dict[str, Any]]:
 
     Pings in fragments are left out: their round trip ends with the last fragment.
     """
-    recording, names = run.recording, run.names
+    recording, names = run.recording, run.traffic.names
     node_behind = {port.interface: port.peer for port in recording.ports}
-    node_of = {port.interface: port.node for port in recording.ports}
+    node_of = run.traffic.node_of
     asked: dict[tuple[str, str, bytes], int] = {}
     trips: defaultdict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
     for hop in recording.hops:
@@ -261,7 +211,7 @@ def _pings(run: PlayedRun) -> Iterator[dict[str, Any]]:
         if ip is None or ip.protocol != 1 or ip.fragment:
             continue
         kind, which = hop.head[ip.data], hop.head[ip.data + 4 : ip.data + 8]
-        if kind == 8 and run.first[hop.packet] is hop:
+        if kind == 8 and run.traffic.first[hop.packet] is hop:
             asked[ip.source, ip.destination, which] = hop.queued_ns
         elif kind == 0 and hop.received_ns is not None:
             key = ip.destination, ip.source, which

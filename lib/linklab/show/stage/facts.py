@@ -38,4 +38,5 @@ def _about_cable(cable: Cable) -> dict[str, Any]:
         [f"{near.node} to {far.node}", rate(near.shape), delay(near.shape), queue(near.shape), loss(near.shape)]
         for near, far in (cable.ends, cable.ends[::-1])
     ]
-    return {"name": cable.name, "ends": [end.name for end in cable.ends], "rows": rows, "up": cable.up}
+    names, nodes = zip(*((end.name, end.node) for end in cable.ends), strict=True)
+    return {"name": cable.name, "ends": names, "nodes": nodes, "rows": rows, "up": cable.up}

@@ -13,7 +13,7 @@ from pathlib import Path as FilePath
 from typing import Any, Final
 
 from linklab.errors import MeasurementError, NetworkError
-from linklab.measure import CutResult, Recording, Run
+from linklab.measure import Recording, Run
 from linklab.measure.recordings import write
 from linklab.network import Path
 from linklab.record import RUNS_MIME, somebody_watches
@@ -161,18 +161,7 @@ def _played(run: Run | Recording, name: str) -> PlayedRun:
         raise MeasurementError("this run was not recorded: give record=True to measure.run_together")
     if not recording.hops:
         raise MeasurementError("this recording is empty: show it after its block has ended, with some traffic")
-    results = run.results if isinstance(run, Run) else ()
-    return PlayedRun(
-        recording,
-        name,
-        {
-            (result.flow.source, result.flow.destination): control
-            for result in results
-            if (control := getattr(result.flow, "congestion", ""))
-        },
-        [result for result in results if isinstance(result, CutResult)],
-        run.events,
-    )
+    return PlayedRun(recording, name, run.congestion if isinstance(run, Run) else {}, run.events)
 
 
 def _shown(
@@ -233,7 +222,7 @@ def _words(run: PlayedRun) -> list[str]:
     recording = run.recording
     lost = [hop for hop in recording.hops if hop.lost]
     lines = [
-        f"Recording of {run.label}: {recording.end_s - recording.begin_s:.3f} s, {len(run.first):,} packets at "
+        f"Recording of {run.label}: {recording.end_s - recording.begin_s:.3f} s, {len(run.traffic.first):,} packets at "
         f"{len(recording.ports)} interfaces, {len(lost):,} lost.",
         *map(words_of_flow, run.flows),
     ]

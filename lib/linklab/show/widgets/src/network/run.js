@@ -29,8 +29,10 @@ export const valueAt = (times, values) => (time) => { const at = lastUpTo(times,
 
 export class Run {
   constructor(about) {
-    Object.assign(this, { label: "", packets: 0, length_ns: 0, flows: [], ports: [], tcp: [], pings: [], notes: [], events: [], cuts: [] }, about);
+    Object.assign(this, { label: "", packets: 0, length_ns: 0, flows: [], ports: [], tcp: [], pings: [], notes: [], events: [] }, about);
     this.events = this.events.map(([time, kind, where, what, why, packet]) => ({ time, kind, where, what, why, packet }));
+    const healed = (cut) => this.events.find((it) => it.kind === "healed" && it.where === cut.where && it.time >= cut.time)?.time ?? this.length_ns;
+    this.cuts = this.events.filter((it) => it.kind === "cut").map((it) => [it.time, healed(it), it.where]);
     this.kinds = this.flows.map((flow) => kindOf(flow.name));
     this.flowOf = new Uint16Array(this.packets);
     this.isBack = new Uint8Array(this.packets);
@@ -100,8 +102,8 @@ export class Run {
   }
   /** The places of the cables that are cut at a time. */
   cutAt(time) {
-    const cut = this.cuts.filter(([from, to]) => from <= time && time < to).flatMap((it) => it[2]);
-    return new Set(this.cables.flatMap((cable, n) => cable.ends.some((it) => cut.includes(it)) ? [n] : []));
+    const cut = this.cuts.filter(([from, to]) => from <= time && time < to).map((it) => it[2]);
+    return new Set(this.cables.flatMap(({ nodes: [one, two] }, n) => [one, two, `${one}-${two}`, `${two}-${one}`].some((it) => cut.includes(it)) ? [n] : []));
   }
   /** The place of the cable that an interface is at an end of. */
   cableOf(name) { const found = this.cables.findIndex((it) => it.ends.includes(name)); return found < 0 ? undefined : found; }
