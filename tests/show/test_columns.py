@@ -1,4 +1,4 @@
-"""What the player is given of a recording: whose packets there are, their headers, and what became of them."""
+"""What the picture is given of a recording: whose packets there are, their headers, and what became of them."""
 
 from __future__ import annotations
 
