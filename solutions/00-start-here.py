@@ -66,7 +66,7 @@ class TwoHosts(Topo):
 
 # %% id="start"
 lab = start(TwoHosts())
-show.draw(lab)
+show.network(lab)
 
 # %% [markdown] id="read-back"
 # The figure shows the running network, not the plan. Linklab asked the kernel which hosts and links exist, and drew
@@ -245,9 +245,10 @@ waited = {"where": "b"}
 lab00.check_queue(waited).require()
 
 # %% [markdown] id="replay-intro"
-# **Now watch it.** The next cell repeats the experiment for three seconds and records every packet. In the figure, `h1`
-# sends from the left. The bar beside the link shows the queue of `h1`. Press *Play* to see the queue fill, and `n` to
-# go to the first packet that the queue drops. Click a ping's packet: how long did it wait in the queue?
+# **Now watch it.** The next cell repeats the experiment for three seconds and records every packet. In the figure,
+# `h1` sends from the left. The bar beside the link shows the queue of `h1`. Press *Play* to see the queue fill, and
+# `l` to go to the first packet that the queue drops. *Create New View for Output* (right click) keeps the figure at
+# the side. Click a ping's packet: how long did it wait in the queue?
 
 # %% id="replay"
 transfer, ping = (
@@ -255,7 +256,7 @@ transfer, ping = (
     measure.PingFlow("h1", "h2", count=12, interval_s=0.25),
 )
 recorded = measure.run_together(lab, [transfer, ping], record=["h1-eth0"])
-show.replay(recorded)
+show.network(recorded)
 
 # %% [markdown] id="queue-question"
 # **Question.** Suppose you double the queue to 100 packets "to lose fewer packets". How do the throughput and the RTT

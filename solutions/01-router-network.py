@@ -31,7 +31,7 @@ lab01.progress()
 # %% id="target-figure"
 network = course_network()
 net = {subnet.name: subnet.prefix.removesuffix(".0/24") for subnet in network.subnets}
-display(show.draw(lab01.without_addresses(network)))
+display(show.network(lab01.without_addresses(network)))
 display(lab01.subnet_table(network), lab01.link_table(network))
 
 # %% [markdown] id="plan-intro"
@@ -185,7 +185,7 @@ class RouterNetwork(Topo):
 
 
 lab = start(RouterNetwork())
-show.draw(lab)
+show.network(lab)
 
 # %% check="nodes" points=2
 lab01.check_nodes(lab).require()
@@ -412,10 +412,10 @@ lab01.check_jump(jump).require()
 # Then `h1` pings `h7`. What does `h1` see? Explain it: follow the request and the answer from router to router.
 #
 # **Then look.** After your answer, run the next code cell. It makes `r2` have no route to subnet A, makes four nodes
-# forget their neighbours' Ethernet addresses, and records each packet of one ping. **Your turn:** read from the replay
-# which protocol the first packet has (`Home`, or *Start*), which node discards a packet (`n`, or *Loss*), and how many
-# ms after the first packet. Without the player: `print(played.words)` tells of the loss, and
-# `ping.hops[0].head[12:14].hex()` is the first packet's type (`0806` is ARP, `0800` IPv4).
+# forget their neighbours' Ethernet addresses, and records each packet of one ping. **Your turn:** read from the
+# replay which protocol the first packet has (`Home`), which node discards a packet (`l`), and how many ms after the
+# first packet. Without the picture: `print(played.words)` tells of the loss, and `ping.hops[0].head[12:14].hex()` is
+# the first packet's type (`0806` is ARP, `0800` IPv4).
 
 # %% [markdown] reflect="routes" points=3
 # The request arrives: `r1` has a route to subnet C, and `r2` is in that subnet. `h7` answers to the address of `h1`
@@ -437,7 +437,7 @@ if {"h1", "r1", "r2", "h7"} <= set(lab):
     with measure.recorded(lab) as ping:
         print(lab["h1"].cmd(f"ping -c 1 -W 1 {net['C']}.2"))
     lab["r2"].cmd(f"ip route del throw {to_a}; ip route add {before}")
-    played = show.replay(ping) if ping.hops else played
+    played = show.network(ping) if ping.hops else played
 played
 
 # %% answer="seen"

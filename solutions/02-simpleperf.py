@@ -15,7 +15,7 @@ from linklab import lab02, measure, network, show, simpleperf, start
 
 lab = start(network.COURSE)
 display(lab02.progress())
-show.draw(lab, highlight=network.path(network.COURSE, "h1", "h4"))
+show.network(lab, highlight=network.path(network.COURSE, "h1", "h4"))
 
 # %% [markdown] id="ten-lines"
 # This is the network of Lab 01. You will measure between `h1` and `h4`, along the marked path.

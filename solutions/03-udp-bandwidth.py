@@ -23,7 +23,7 @@ network = course_network()
 L1, L2, L3 = (network.link(name) for name in ("L1", "L2", "L3"))
 lab = start(network)
 display(lab03.progress())
-show.draw(lab, highlight=lab03.path(network, "h1", "h9"), title="h1 to h9")
+show.network(lab, highlight=lab03.path(network, "h1", "h9"), title="h1 to h9")
 
 # %% [markdown] id="ceilings-intro"
 # ### Predict: the throughput
@@ -417,7 +417,7 @@ def find_bandwidth(prober):
 own = measure.Prober(unknown, "h1", "h2")
 print(find_bandwidth(own), "Mbit/s")
 print(own)
-display(show.draw(unknown))
+display(show.network(unknown))
 lab03.calibration()
 
 # %% check="search" points=4

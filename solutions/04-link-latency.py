@@ -27,7 +27,7 @@ far_end = {link.name: link.b.address.removesuffix("/24") for link in (L1, L2, L3
 lab = start(network)
 display(lab04.progress())
 print(far_end)
-show.draw(lab, highlight=["r1", "r2", "r3", "r4"])
+show.network(lab, highlight=["r1", "r2", "r3", "r4"])
 
 # %% [markdown] id="rtt-intro"
 # ## 2. An idle link

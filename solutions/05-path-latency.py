@@ -22,7 +22,7 @@ L1, L2, L3 = map(network.link, ("L1", "L2", "L3"))
 ends = {"h1-h4": ("h1", "h4"), "h7-h9": ("h7", "h9"), "h1-h9": ("h1", "h9")}
 lab = start(network)
 display(lab05.progress())
-show.draw(lab, highlight=["h1", "s1", "r1", "r2", "r3", "r4", "h9"])
+show.network(lab, highlight=["h1", "s1", "r1", "r2", "r3", "r4", "h9"])
 
 # %% [markdown] id="rtt-intro"
 # ## 2. Predict

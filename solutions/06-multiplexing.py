@@ -16,7 +16,7 @@ L1, L2, L3 = map(network.link, ("L1", "L2", "L3"))
 lab = start(network)
 program = lab06.own_simpleperf(lab)
 display(lab06.progress())
-show.draw(lab)
+show.network(lab)
 
 # %% [markdown] id="shares-task"
 # ## 1. Predict: who gets how much?
@@ -266,8 +266,8 @@ lab06.check_jain(jain).require()
 # At L2 the packets of both flows wait in one queue. The next cell records 6 s of two transfers at r2's end of L2, and
 # plays them. **Say to yourself** before you run it: the queue is full when a packet is lost. Whose packets fill it?
 #
-# **Your turn:** go to the last loss: `End`, then `p` (or *Loss* back). Open *This moment in words*, and read how many
-# packets of each flow `r2-eth2` holds, waiting or under way. Compare them with both throughputs. Without the player:
+# **Your turn:** go to the last loss: `End`, then `L`. Open *This moment in words*, and read how many packets of each
+# flow `r2-eth2` holds, waiting or under way. Compare them with both throughputs. Without the picture:
 # `print(counted)`.
 
 # %% id="replay"
@@ -276,7 +276,7 @@ both = [measure.TcpFlow("h1", "h4", 6), measure.TcpFlow("h2", "h5", 6)]
 recorded = measure.run_together(lab, both, record=["r2-eth2"])
 counted = lab06.held_at_losses(recorded)
 print(recorded)
-show.replay(recorded)
+show.network(recorded)
 
 # %% answer="held"
 ### BEGIN SOLUTION

@@ -18,7 +18,7 @@ network = course_network()
 L2 = network.link("L2")
 lab = start(network)
 program = lab07.own_parallel_simpleperf(lab)
-show.draw(lab)
+show.network(lab)
 
 # %% [markdown] id="connections-task"
 # ## 1. Count the connections

@@ -20,7 +20,7 @@ from linklab.show import theory
 
 display(lab08.progress())
 lab = start(lab08.mtu_direct(frame_bytes=7999, link_mbps=10))
-show.draw(lab)
+show.network(lab)
 
 # %% [markdown] id="sizes-intro"
 # ## 1. How large is a packet? (15 minutes)
@@ -253,7 +253,7 @@ lab08.first_table(runs, calm)
 # %% id="tunnel-start"
 lab.stop()
 lab = start(lab08.mtu_gre(frame_bytes=1518, link_mbps=10))
-show.draw(lab)
+show.network(lab)
 
 # %% [markdown] id="tunnel-task"
 # `h1` and `s1` are inside the computer `pc1`, `h2` and `s2` inside `pc2`. The upper part of the drawing shows

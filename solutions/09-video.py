@@ -30,7 +30,7 @@ lab09.progress()
 networks = lab09.NETWORKS
 video = measure.encoded(measure.Clip(duration_s=10), tell=print)
 print(f"{video.bitrate_kbps:.0f} kbit/s; its container has {video.stream_bytes} bytes")
-show.draw(networks["wan"], highlight=lab09.path(networks["wan"], "h1", "h2"))
+show.network(networks["wan"], highlight=lab09.path(networks["wan"], "h1", "h2"))
 
 # %% [markdown] id="packets-task"
 # ## 2. Predict

@@ -40,7 +40,7 @@ class Cables(Topo):
 
 
 lab = start(Cables())
-show.draw(lab10.by_name("router-on-a-stick-10"))
+show.network(lab10.by_name("router-on-a-stick-10"))
 
 # %% [markdown] id="ports-task"
 # ## 2. Divide the switch (20 minutes)
@@ -271,7 +271,7 @@ lab10.check_kinds(kinds).require()
 
 # %% id="fair"
 fair = start(lab10.by_name("fairness-2-10"))
-show.draw(fair)
+show.network(fair)
 
 # %% answer="shares"
 share_mbps = lab10.predict(

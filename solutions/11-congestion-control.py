@@ -17,7 +17,7 @@ display(lab11.progress())
 network = lab11.the_network()
 B, server = network.link("B"), network.address_of("h3")
 lab = start(network)
-show.draw(lab)
+show.network(lab)
 
 # %% [markdown] id="read-task"
 # ## 1. Read what ss prints
@@ -414,8 +414,8 @@ lab11.check_shares({"long": long, "depth": depth}).require()
 # ## 9. Replay: each packet at B
 #
 # So far you sampled B every 0.05 or 0.2 s. With `record=["r1-eth2"]` the kernel notes each packet at B, and
-# `show.replay` plays the run again. The slider or the arrow keys move through time. `n` steps to the next loss and says
-# why it happened.
+# `show.network` plays the run again. The slider or the arrow keys move through time. `l` steps to the next loss and
+# says why it happened.
 #
 # **Look, without points.** Run the next cell: CUBIC sends from h1 to h3, BBR from h2 to h4. Step to the first loss: how
 # many packets wait at B, and whose packets are they? Step on, and watch the windows below: which flow sends less after
@@ -427,7 +427,7 @@ cubic = measure.TcpFlow("h1", "h3", 5, congestion="cubic")
 bbr = measure.TcpFlow("h2", "h4", 5, congestion="bbr")
 recorded = measure.run_together(lab, [cubic, bbr], record=["r1-eth2"])
 lab.stop()
-display(show.replay(recorded))
+display(show.network(recorded))
 lab11.calibration()
 
 # %% [markdown] id="end-of-lab"

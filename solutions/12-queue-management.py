@@ -14,7 +14,7 @@ display(lab12.progress())
 network = lab12.the_network()
 U = network.link("U")
 lab = start(network)
-show.draw(lab)
+show.network(lab)
 
 # %% [markdown] id="beside-text"
 # ## 1. A page beside an upload
@@ -243,11 +243,11 @@ lab12.figures.queue_table(every)
 # packets at U, then with fq_codel. It plays both runs with one clock. **Say to yourself** before you run it: how long
 # does a ping wait at U in each queue, 2 or 3 s after the upload began?
 #
-# **Your turn:** run it, and read how long ping **number 3** waited at `r1-eth2`, in ms, in each run. Untick *TCP cubic
-# h1 to h3*. Then each press of `.` (or *Event*) goes to the next event of a ping. The panel below its network shows the
-# ping's number (*ICMP*) and how long it waited (*left after*; *at once* is 0). Write the two waits into the cell below
-# the replay. Without the player: `pair["FIFO"].of(measure.PingResult)[0].rtt_ms` has the round trips of the three
-# pings. Subtract the delay of the links in both directions.
+# **Your turn:** run it, and read how long ping **number 3** waited at `r1-eth2`, in ms, in each run. Open *Flows*,
+# and untick *TCP cubic h1 to h3*. Then each press of `.` goes to the next moment of a ping. The panel below its
+# network shows the ping's number (*ICMP*) and how long it waited (*left after*; *at once* is 0). Write the two waits
+# into the cell below the replay. Without the picture: `pair["FIFO"].of(measure.PingResult)[0].rtt_ms` has the round
+# trips of the three pings. Subtract the delay of the links in both directions.
 
 
 # %% id="waits-replay"
@@ -259,7 +259,7 @@ def recorded_with(what):
 
 
 pair = {"FIFO": recorded_with("pfifo limit 1000"), "fq_codel": recorded_with("fq_codel")}
-show.replay(*pair.values(), labels=[*pair])
+show.network(*pair.values(), labels=[*pair])
 
 # %% answer="waits"
 ### BEGIN SOLUTION

@@ -19,7 +19,7 @@ network = lab13.the_network()
 near, receiver = network.link("near"), network.address_of("receiver")
 loss = lab13.loss_percent()  # for section 2
 lab = start(network)
-show.draw(lab)
+show.network(lab)
 
 # %% [markdown] id="where"
 # ## The program
@@ -309,15 +309,15 @@ lab13.check_window("reliable.py").require()
 # repeat. Both have the window that just fills your link, and a timeout of three round trips. The network loses packet 6
 # once. **Say to yourself** before you run the next cell: how many packets does each program send again?
 #
-# **Your turn:** run it, and read from the replay how many packets each program sent again. `n` goes to the loss. From
-# there go on with `.` (*Event*), or with Shift and the right arrow (20 ms), until the queue of `sender` fills again.
-# The panel of a packet shows its number and whether this is `try 1` or `try 2`; *This moment in words* lists all
-# packets in the queue. Without the player: `print(both.words)` counts the packets *there*, and the cell says how many
-# there are to send.
+# **Your turn:** run it, and read from the replay how many packets each program sent again. `l` goes to the loss. From
+# there go on with `.`, or with Shift and the right arrow (20 ms), until the queue of `sender` fills again. The panel
+# of a packet shows its number and whether this is `try 1` or `try 2`; *This moment in words* counts the packets in
+# the queue. Without the picture: `print(both.words)` counts the packets *there*, and the cell says how many there are
+# to send.
 
 # %% id="again-replay"
 played = lab13.both_kinds(lab)
-both = show.replay(*played.values(), labels=[*played])
+both = show.network(*played.values(), labels=[*played])
 both
 
 # %% answer="again"

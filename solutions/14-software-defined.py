@@ -27,7 +27,7 @@ def new_lab():
 
 
 lab = new_lab()
-show.draw(lab)
+show.network(lab)
 
 # %% [markdown] id="hand-task"
 # ## 1. A switch without a mind (15 minutes)
@@ -168,7 +168,7 @@ for delay in first:
 lab14.check_first(first).require()
 
 # %% [markdown] id="first-question"
-# **See it.** The next cell replays the pings with the controller 50 ms away. Step with *Event*: a frame that arrives at
+# **See it.** The next cell replays the pings with the controller 50 ms away. Step with `.`: a frame that arrives at
 # a switch and leaves 100 ms later was in a question. The curve has about 210 ms for the first ping, because it begins
 # when the echo request leaves h1.
 #
@@ -177,7 +177,7 @@ lab14.check_first(first).require()
 
 # %% id="replay"
 if first[50] is not None:
-    display(show.replay(first[50]))
+    display(show.network(first[50]))
 
 # %% [markdown] reflect="first" points=4
 # The ARP request (a broadcast) asks at s1 and at s2: no rule is there. The ARP reply of h3 asks at s2 and s1. Now the

@@ -23,7 +23,7 @@ def stream(seconds):
 network = lab15.ring()
 routers = [router.name for router in network.routers]
 lab = start(network)
-show.draw(lab)
+show.network(lab)
 
 # %% [markdown] id="static-task"
 # ## 1. Static routes (15 minutes)
@@ -320,7 +320,7 @@ recorded = measure.run_together(
     lab, [slower, measure.Cut("r1", "r2", 1, start_s=0.5, silent=True)], record=True
 )
 lab.sleep(10)
-show.replay(recorded)
+show.network(recorded)
 
 # %% [markdown] id="outage-question"
 # **Question.** The table has five outages of the same cable. Explain the length of each one: what told the routers of
@@ -401,7 +401,7 @@ lab15.check_costs(tables).require()
 # %% id="world"
 lab.stop()
 world = start(lab15.three())
-show.draw(world)
+show.network(world)
 
 
 # %% answer="bgp"
