@@ -135,7 +135,7 @@ def _ports(run: PlayedRun, lines: Lines, notes: dict[tuple[str, str], int]) -> I
             "queued": steps(hop.queued_ns - run.begin_ns for hop in hops),
             "stayed": [-1 if hop.left_ns is None else hop.left_ns - hop.queued_ns for hop in hops],
             "packet": steps(hop.packet for hop in hops),
-            "note": [_note(recording, hop, notes) for hop in hops],
+            "note": [_note(run.traffic, hop, notes) for hop in hops],
         }
 
 
@@ -153,7 +153,7 @@ _CONGESTED: Final = 3
 """ECN's mark, CE (RFC 3168, section 5)."""
 
 
-def _note(recording: Recording, hop: PacketHop, notes: dict[tuple[str, str], int]) -> int:
+def _note(traffic: RecordedTraffic, hop: PacketHop, notes: dict[tuple[str, str], int]) -> int:
     """Return the number of the note on a packet at this interface, from 1; 0 where there is nothing to say.
 
     A note is of a kind: a packet was ``dropped`` by the queue, ``lost`` at the node behind it or ``refused`` there
@@ -162,7 +162,7 @@ def _note(recording: Recording, hop: PacketHop, notes: dict[tuple[str, str], int
     if not (hop.dropped or hop.discarded or _is_marked(hop)):
         return 0
     kind = "dropped" if hop.dropped else "lost" if hop.lost else "refused" if hop.discarded else "marked"
-    why = recording.why(hop) or f"The queue of {hop.interface} marked it instead of dropping it (ECN, RFC 3168)."
+    why = traffic.cause(hop) or f"The queue of {hop.interface} marked it instead of dropping it (ECN, RFC 3168)."
     return 1 + notes.setdefault((kind, why), len(notes))
 
 

@@ -44,7 +44,7 @@ function cableParts(run, shown, number) {
     heading(`Link ${run.linkName(number)}`),
     ...(isCut ? [element("p", { className: "why" }, "It is cut at this moment.")] : run.cables[number].up ? [] : [element("p", { className: "why" }, "It is down.")]),
     table(["Direction", "rate", "delay", "queue", "loss"], rows),
-    ...(queues.length ? [heading(`At ${seconds(shown.time)}`), table(["Direction", "wait", "on the link", "carried", "", "lost"], queues)] : []),
+    ...(queues.length ? [heading(`At ${seconds(shown.time)}`), table(["Direction", "wait", "on the link", "sent", "in all", "lost"], queues)] : []),
   ];
 }
 

@@ -44,10 +44,7 @@ export class Run {
     for (const it of [...this.tcp, ...this.pings]) it.times = summed(it.times);
     this.losses = [];
     for (const port of this.ports) {
-      for (let i = 0; i < port.hops; i++) {
-        const note = port.note[i] && this.notes[port.note[i] - 1][0];
-        if (note === "dropped" || note === "lost") this.losses.push({ port, i, time: port.left[i], packet: port.packet[i] });
-      }
+      for (let i = 0; i < port.hops; i++) if (this.isLost(port, i)) this.losses.push({ port, i, time: port.left[i], packet: port.packet[i] });
     }
     this.losses.sort((one, two) => one.time - two.time);
   }
@@ -75,7 +72,10 @@ export class Run {
   }
   /** The name of a packet's flow, by which runs and colours know it. */
   kind(packet) { return this.kinds[this.flowOf[packet]]; }
-  isDropped(port, i) { return port.note[i] > 0 && this.notes[port.note[i] - 1][0] === "dropped"; }
+  noteOf(port, i) { return port.note[i] > 0 ? this.notes[port.note[i] - 1][0] : ""; }
+  isDropped(port, i) { return this.noteOf(port, i) === "dropped"; }
+  /** Whether its way ended here: in the queue, on the cable, or at the node behind it. */
+  isLost(port, i) { return ["dropped", "lost"].includes(this.noteOf(port, i)); }
   /** How many packets a queue holds at a time, those on netem's link among them. */
   held(port, time) { return lastUpTo(port.queued, time) - lastUpTo(port.leaving, time); }
   /** How many packets a queue holds, as the drawing and the words say it: those on the link count against the limit. */
@@ -108,13 +108,13 @@ export class Run {
   /** The place of the cable that an interface is at an end of. */
   cableOf(name) { const found = this.cables.findIndex((it) => it.ends.includes(name)); return found < 0 ? undefined : found; }
   linkName(n) { const { name, ends } = this.cables[n]; return `${name}${name ? ", " : ""}${ends.join(" to ")}`; }
-  /** What a port carried and lost until a time. */
+  /** What a port sent until a time, and how many packets were lost in its queue or behind it. */
   until(port, time) {
     const so = { packets: 0, bytes: 0, lost: 0 };
     for (let i = lastUpTo(port.queued, time); i >= 0; i--) {
       if (port.left[i] > time) continue;
-      if (this.isDropped(port, i)) so.lost++;
-      else { so.packets++; so.bytes += this.lengthOf[port.packet[i]]; }
+      if (this.isLost(port, i)) so.lost++;
+      if (!this.isDropped(port, i)) { so.packets++; so.bytes += this.lengthOf[port.packet[i]]; }
     }
     return so;
   }
