@@ -2,6 +2,7 @@
 
 import { button, element, seconds } from "../elements.js";
 
+const FOLDED = ["loss", "retransmission"];  // many in a row at one place are one row
 const ROWS = 12;  // of the table at a time: those around the moment that is shown, so that nothing scrolls in itself
 
 export class Events {
@@ -20,6 +21,15 @@ export class Events {
     const { run, shown } = this;
     return run.events.filter((it) => (!this.kind || it.kind === this.kind) && (!this.where || it.where === this.where) && (it.packet === null || shown.shows(run, it.packet)));
   }
+  /** The rows of the table, each with its events. */
+  get lines() {
+    const lines = [];
+    for (const it of this.open) {
+      const before = lines.at(-1)?.[0];
+      if (FOLDED.includes(it.kind) && before?.kind === it.kind && before.where === it.where) lines.at(-1).push(it); else lines.push([it]);
+    }
+    return lines;
+  }
   /** The next event or the one before, from a time and the event chosen last. */
   next(way, time, kind) {
     const open = this.open.filter((it) => !kind || it.kind === kind), here = this.last && this.last.time === time ? open.indexOf(this.last) : -1;
@@ -35,14 +45,16 @@ export class Events {
   }
   list() {
     if (!this.element.isConnected) return;
-    const open = this.open, { time } = this.shown, at = this.last && this.last.time === time ? open.indexOf(this.last) : open.findLastIndex((it) => it.time <= time);
-    const from = Math.max(0, Math.min(at - (ROWS / 3 | 0), open.length - ROWS)), rows = open.slice(from, from + ROWS);
-    this.count.textContent = open.length ? `${open.length}${rows.length < open.length ? `; ${from + 1} to ${from + rows.length} are shown` : ""}` : "none";
+    const { lines, last } = this, { time } = this.shown;
+    const at = last && last.time === time ? lines.findIndex((it) => it.includes(last)) : lines.findLastIndex(([it]) => it.time <= time);
+    const from = Math.max(0, Math.min(at - (ROWS / 3 | 0), lines.length - ROWS)), rows = lines.slice(from, from + ROWS);
+    const count = lines.flat().length;
+    this.count.textContent = `${count || "No"} event${count === 1 ? "" : "s"}${rows.length < lines.length ? `; rows ${from + 1} to ${from + rows.length} of ${lines.length}` : ""}`;
     const cell = (it) => element("td", {}, it);
     this.table.replaceChildren(element("table", {}, element("thead", {}, element("tr", {}, ...["Time", "Where", "What", "Why"].map((it) => element("th", { scope: "col" }, it)))),
-      element("tbody", {}, ...rows.map((it, n) => {
+      element("tbody", {}, ...rows.map(([it, ...more], n) => {
         const go = button(seconds(it.time), `Go to ${seconds(it.time)}: ${it.what}`, () => this.go(it));
-        const row = element("tr", { className: it.kind === "loss" ? "loss" : "" }, cell(go), cell(it.where), cell(it.what), cell(it.why));
+        const row = element("tr", { className: it.kind === "loss" ? "loss" : "" }, cell(go), cell(it.where), cell(`${it.what}${more.length ? ` ${more.length} more until ${seconds(more.at(-1).time)}.` : ""}`), cell(it.why));
         if (from + n === at) row.setAttribute("aria-current", "true");
         return row;
       }))));

@@ -22,6 +22,12 @@ export class Stage {
     this.svg.setAttribute("role", "group");
     this.svg.setAttribute("aria-label", run.words.split("\n")[0]);
     for (const name of this.svg.querySelectorAll(".node text")) name.removeAttribute("textLength");  // small, they are written larger
+    // a label's ground goes with the label
+    const texts = [...this.svg.querySelectorAll(".label text")].map((it) => ["x", "y"].map((name) => +it.getAttribute(name)));
+    for (const it of this.svg.querySelectorAll("polygon")) {
+      const [left, right, top, bottom] = [["x", Math.min], ["x", Math.max], ["y", Math.min], ["y", Math.max]].map(([axis, most]) => most(...[...it.points].map((corner) => corner[axis])));
+      if (texts.some(([x, y]) => left < x && x < right && top < y && y < bottom)) it.classList.add("label");
+    }
     this.cables = run.cables.map((_, n) => this.svg.querySelector(`g[data-cable="${n}"]`));
     this.cables.forEach((it, n) => this.touchable(it, `Link ${run.linkName(n)}`, { cable: n }));
     this.nodes = [...this.svg.querySelectorAll("[data-node]")];
