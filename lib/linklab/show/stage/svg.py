@@ -73,7 +73,7 @@ def _paint(selector: str, **properties: str) -> str:
 
 STYLE: Final = "".join(
     (
-        ":root{color-scheme:light dark}",
+        ".linklab-net:root{color-scheme:light dark}",  # of an image: in a page the root is not ours
         f".linklab-net text{{font-family:{_FONT};text-anchor:middle;white-space:pre}}",
         ".linklab-net .bold{font-weight:bold}.linklab-net .left{text-anchor:start}",
         ".linklab-net line,.linklab-net path{stroke-linecap:round;fill:none}",
