@@ -247,8 +247,8 @@ lab00.check_queue(waited).require()
 # %% [markdown] id="replay-intro"
 # **Now watch it.** The next cell repeats the experiment for three seconds and records every packet. In the figure,
 # `h1` sends from the left. The bar beside the link shows the queue of `h1`. Press *Play* to see the queue fill, and
-# `l` to go to the first packet that the queue drops. *Create New View for Output* (right click) keeps the figure at
-# the side. Click a ping's packet: how long did it wait in the queue?
+# `l` to go to the first packet that the queue drops. *Create New View for Cell Output* (right click) keeps the figure
+# at the side. Click a ping's packet: how long did it wait in the queue?
 
 # %% id="replay"
 transfer, ping = (
