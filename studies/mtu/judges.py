@@ -40,6 +40,7 @@ from studies.mtu.study import (
     GREEDY,
     MTU,
     PACED,
+    THEIRS,
     rates_mbps,
 )
 
@@ -82,7 +83,9 @@ def _setting(table: StudyTable) -> dict[str, Level]:
     for factor, wanted in (("form", DIRECT), ("sending", PACED), ("switch", OPENFLOW)):
         levels = table.select(**setting).levels(factor)
         setting[factor] = next((level for level in levels if str(level).startswith(wanted)), next(iter(levels), wanted))
-    return setting
+    # as many packets of each size: means over all packets depend on it, and no claim rests on these
+    levels = table.select(**setting).levels("packets")
+    return {**setting, "packets": next((level for level in levels if level != THEIRS), THEIRS)}
 
 
 Runs = pandas.DataFrame
@@ -93,7 +96,7 @@ def runs_of(table: StudyTable, setting: Mapping[str, Level]) -> list[Runs]:
     """Return the runs of each repeat in one setting: metrics, and what is computed of them.
 
     ``lasting_jitter_ms`` is the mean of the second half of the packets: a late beginning divided by the number of
-    packets, which the study does not tell, is no part of it. ``first_jitter_ms`` is the largest of the first ten.
+    packets, is no part of it. ``first_jitter_ms`` is the largest of the first ten.
     Raises MeasurementError if there is no run.
     """
     return _runs_of(table, tuple(setting.items()))
@@ -226,7 +229,7 @@ def _judge_mininet(claim: Claim, tables: Tables) -> Finding:
 def _with_real(metric: str, tables: Tables) -> list[Runs]:
     """Return, for each repeat of ours in the paper's setting, its runs that a real network has too; ``real`` is a
     metric of the real network, the mean of its repeats. Next to it goes what lasts in ours: a mean of ours over all
-    packets has the wait for the controller in it, the less the more packets are sent; the study does not tell how many.
+    packets has the wait for the controller in it, the less the more packets are sent.
 
     Raises MeasurementError where the two have no run in common.
     """

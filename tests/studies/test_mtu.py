@@ -26,7 +26,7 @@ from linklab.runtime.backends import Kind
 from linklab.study import Point, Study, StudyTable, run, study_by_name
 from linklab.study.claims import judged
 from studies.mtu.judges import CLAIMS
-from studies.mtu.study import evaluate, from_captures, rates_mbps
+from studies.mtu.study import THEIRS, evaluate, from_captures, packets_of, rates_mbps
 
 from ..conftest import lab_processes
 from .measured import PRINTED, changed, on, repeated, rows_of, short
@@ -198,6 +198,14 @@ def captured(path: Path, times_s: list[float], numbers: list[int], frame_bytes: 
         packets.append(packet)
     wrpcap(str(path), packets, nano=True)
     return path
+
+
+def test_the_study_s_own_lengths_are_sent_where_its_figures_tell_them() -> None:
+    sent = {(it["frame_bytes"], it["rates"]): packets_of(it) for it in MTU.points() if it["packets"] == THEIRS}
+    assert {run: sent[run] for run in ((1518, "10/10"), (7999, "10/10"), (7999, "100/100"))} == {
+        (1518, "10/10"): 7000, (7999, "10/10"): 1200, (7999, "100/100"): 16000,
+    }  # fmt: skip
+    assert (7999, "100/10") not in sent
 
 
 def test_a_pair_of_captures_gives_the_metrics_of_a_train(tmp_path: Path) -> None:
