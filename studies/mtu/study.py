@@ -213,7 +213,8 @@ def _series(metric: str, values: Sequence[float]) -> list[Measured]:
 
 
 def _belongs(point: Point) -> bool:
-    """Greedy where the link is the limit; in fragments at one pair of rates; a controller where one switch asks it; the
+    """Greedy where the link is the limit, and across a bridge: behind a controller its packets can come with the first
+    one, and have no bandwidth since. In fragments at one pair of rates; a controller where one switch asks it; the
     study's own lengths in the setting that is nearest to the study's.
 
     When a controller answers is chance, so it is asked in all repeats; two show that nothing else is.
@@ -229,7 +230,9 @@ def _belongs(point: Point) -> bool:
         return False
     if form == CABLE and not full:
         return False
-    return (full or point["sending"] != GREEDY) and (form == DIRECT or point["switch"] == BRIDGE)
+    if point["sending"] == GREEDY and not (full and point["switch"] == BRIDGE):
+        return False
+    return bool(form == DIRECT or point["switch"] == BRIDGE)
 
 
 MTU: Final = Study(
