@@ -41,6 +41,7 @@ from linklab.measure.video_file import (
     ffprobe,
     filled_up,
     rtp_packets_of,
+    scenes,
     version,
 )
 from linklab.network import Network
@@ -52,12 +53,18 @@ HTB: Final = "htb"
 """The shaper of Mininet's TCLink."""
 FRAME: Final = "frame"
 """A bucket that holds one frame."""
+STILL: Final = "still-seconds"
+"""A film with still seconds, as the study's has: `with_still_seconds`."""
 OURS: Final = "ours"
-"""The video that Linklab draws; any other level of factor ``video`` is the path of a file that ffmpeg reads."""
+"""The video that Linklab draws, as in Lab 09; any level of factor ``video`` but these two is the path of a file that
+ffmpeg reads.
+"""
 FRAME_BYTES: Final = IP_PACKET_BYTES + ETHERNET_HEADER_BYTES
 QUANTITIES: Final = ("bandwidth_kbps", "delay_ms", "jitter_ms")
 STATISTICS: Final = tuple(field.name for field in fields(Series) if field.name != "count")
 """Statistics of each quantity, as fields of `linklab.analysis.video_statistics.Series`."""
+_FASTER: Final = (":rate=20:seed", ":rate=24:seed")
+"""What is replaced in the game of life, and by what."""
 _NO_UNIT: Final = ("skewness", "excess_kurtosis", "normal_p")
 
 
@@ -105,18 +112,19 @@ def measure(lab: Lab, point: Point) -> list[Measured]:
 
 @contextmanager
 def video_of(point: Point) -> Iterator[Video]:
-    """Give the video of a point: ours, of the point's duration, or the first seconds of a file.
+    """Give the video of a point: one that is drawn, of the point's duration, or the first seconds of a file.
 
     A file's pictures stay as they are coded; they are put into a transport stream and into packets like ours. Raises
     MeasurementError for a file that is missing, or that ffmpeg cannot put into one.
     """
     duration_s = point.number("duration_s")
-    if point["video"] == OURS:
-        yield encoded(Clip(duration_s=duration_s))
+    if point["video"] in (STILL, OURS):
+        clip = Clip(duration_s=duration_s)
+        yield encoded(clip, with_still_seconds(clip) if point["video"] == STILL else None)
         return
     path = Path(point.text("video"))
     if not path.is_file():
-        raise MeasurementError(f"video is {str(path)!r}, and no such file is there: write its path, or {OURS}")
+        raise MeasurementError(f"video is {str(path)!r}, and no such file is there: write its path, {OURS} or {STILL}")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "film").write_bytes(path.read_bytes())  # ffmpeg sees no other folder
@@ -134,6 +142,18 @@ def video_of(point: Point) -> Iterator[Video]:
         rate_kbps = coded_kbps(folder, "video.ts", lasts_s)
         clip = Clip(lasts_s, int(width), int(height), round(float(pictures) / float(seconds or 1)), rate_kbps)
         yield Video(clip, folder, rate_kbps, version())
+
+
+def with_still_seconds(clip: Clip) -> tuple[tuple[str, float], ...]:
+    """Return the scenes of a film whose quietest and busiest seconds are nearly as the study's, 15 and 239 packets:
+    Linklab's own, but its test card stands still, and the game of life is faster.
+    """
+    found = []
+    for source, lasts_s in scenes(clip):
+        if source.startswith("testsrc="):
+            source += ",loop=loop=-1:size=1"  # the first picture, again and again
+        found.append((source.replace(*_FASTER), lasts_s))
+    return tuple(found)
 
 
 def from_captures(point: Point, sent: Path, received: Path) -> list[Measured]:

@@ -29,7 +29,7 @@ def test_scenes_last_as_long_as_the_clip_and_no_round_is_like_another() -> None:
         assert sum(lasts for _, lasts in scenes(Clip(duration_s=duration_s))) == pytest.approx(duration_s)
     sources = [source for source, _ in scenes(Clip(duration_s=20)) if "testsrc" not in source]
     assert len(set(sources)) == len(sources)
-    assert graph(SMALL).count("trim=") == len(scenes(SMALL))
+    assert graph(SMALL, scenes(SMALL)).count("trim=") == len(scenes(SMALL))
 
 
 def test_without_ffmpeg_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -14,20 +14,32 @@ from scapy.layers.rtp import RTP
 from scapy.packet import Raw
 from scapy.utils import wrpcap
 
+from linklab.analysis.video_statistics import window_kbps
 from linklab.errors import MeasurementError
-from linklab.measure.video_file import ffmpeg
+from linklab.measure.video_file import CLOCK_HZ, IP_PACKET_BYTES, ffmpeg, packet_times
 from linklab.measure.video_quality import FrameQuality, Quality
 from linklab.runtime.backends import Kind
 from linklab.study import Point, run, study_by_name
 from linklab.study.claims import judged
 from linklab.study.table import StudyTable
 from studies.video.judges import CLAIMS
-from studies.video.study import FRAME, HTB, evaluate, evaluate_picture, from_captures, topology_of, video_of
+from studies.video.study import (
+    FRAME,
+    HTB,
+    OURS,
+    STILL,
+    evaluate,
+    evaluate_picture,
+    from_captures,
+    topology_of,
+    video_of,
+)
 from tests.support.streams import made_stream
 
 from .measured import short
 
 VIDEO, PICTURE = study_by_name("video"), study_by_name("picture")
+PACKET_KBPS = IP_PACKET_BYTES * 8 / 1000
 
 
 def test_the_six_runs_are_all_there_and_only_the_wan_has_another_bucket() -> None:
@@ -124,6 +136,17 @@ def test_a_film_of_ones_own_is_cut_into_the_same_packets(tmp_path: Path) -> None
         point = Point("video", (("video", text), ("duration_s", 1)))
         with pytest.raises(MeasurementError, match=says), video_of(point):
             pass
+
+
+@pytest.mark.large
+def test_a_film_has_still_seconds_and_busier_ones_than_linklab_s() -> None:
+    counts = {}
+    for film in (STILL, OURS):
+        with video_of(Point("video", (("video", film), ("duration_s", 12)))) as video:
+            times_s = [ticks / CLOCK_HZ for ticks in packet_times(video.stream_path.read_bytes())[::7]]
+        counts[film] = [kbps / PACKET_KBPS for kbps in window_kbps(times_s, [IP_PACKET_BYTES] * len(times_s))][20:]
+    assert min(counts[STILL]) < 20 < min(counts[OURS])
+    assert max(counts[STILL]) > max(counts[OURS])
 
 
 @pytest.mark.lab

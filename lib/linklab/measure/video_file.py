@@ -11,7 +11,7 @@ import hashlib
 import json
 import shutil
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -118,8 +118,12 @@ _POINTS: Final = ((-0.743643887, -0.131825904), (-1.25066, 0.02012), (-0.16, 1.0
 _COLOURS: Final = ("red", "blue", "green", "yellow", "purple")
 
 
+Scenes = Sequence[tuple[str, float]]
+"""Scenes of a film, one after the other: ffmpeg's filters of each, and its duration in seconds."""
+
+
 def scenes(clip: Clip) -> tuple[tuple[str, float], ...]:
-    """Return the scenes of a clip: ffmpeg's filters of each, and its duration in seconds.
+    """Return the scenes that Linklab draws for a clip.
 
     Every ten seconds: a test card that hardly moves, one full of motion, a colour gradient, a zoom into the Mandelbrot
     set, Conway's game of life. Each round starts elsewhere, so no two seconds are alike, and the codec needs another
@@ -136,9 +140,8 @@ def scenes(clip: Clip) -> tuple[tuple[str, float], ...]:
     return tuple(found)
 
 
-def graph(clip: Clip) -> str:
+def graph(clip: Clip, parts: Scenes) -> str:
     """Return the scenes one after the other, as one graph of filters whose output is called ``v``."""
-    parts = scenes(clip)
     chains = [
         f"{source},trim=duration={lasts_s:.6f},setpts=PTS-STARTPTS,format=yuv420p,setsar=1[s{number}]"
         for number, (source, lasts_s) in enumerate(parts)
@@ -331,24 +334,26 @@ TRANSPORT_STREAM: Final = (
 """ffmpeg's options for a transport stream without fixed rate and head start: a still second needs few packets."""
 
 
-def encoded(clip: Clip, *, tell: Callable[[str], None] | None = None) -> Video:
+def encoded(clip: Clip, film: Scenes | None = None, *, tell: Callable[[str], None] | None = None) -> Video:
     """Return the video of a clip from the cache, or encode it. That takes about as long as it lasts: `tell` says so.
+    Its scenes are those of a `film`, or Linklab's.
 
     Raises MeasurementError if ffmpeg is missing, cannot encode it, or misses the rate by more than 3 %, and LabError
     if the cache cannot be written.
     """
-    folder = cache_folder() / "video" / _name_of(clip)
-    ensure_whole(folder, locked(folder.parent / "lock"), lambda: _make(clip, folder, tell))
+    drawing = graph(clip, scenes(clip) if film is None else film)
+    folder = cache_folder() / "video" / _name_of(clip, drawing)
+    ensure_whole(folder, locked(folder.parent / "lock"), lambda: _make(clip, drawing, folder, tell))
     made = schema.parse(_Made, (folder / _ABOUT).read_bytes(), f"the video in {folder}")
     return Video(clip, folder, made.bitrate_kbps, made.ffmpeg)
 
 
-def _make(clip: Clip, folder: Path, tell: Callable[[str], None] | None) -> None:
+def _make(clip: Clip, drawing: str, folder: Path, tell: Callable[[str], None] | None) -> None:
     """Encode a video and cut it into RTP packets, in a folder that appears complete or not at all."""
     if tell is not None:
         tell(f"encoding {clip.duration_s:g} s of video, once; this takes about as long as it lasts")
     with draft_folder(folder) as fresh:
-        rate_kbps = _encode(clip, fresh)
+        rate_kbps = _encode(clip, drawing, fresh)
         stream = filled_up((fresh / "video.ts").read_bytes())
         (fresh / "video.ts").write_bytes(stream)
         (fresh / "video.rtp").write_bytes(rtp_packets_of(stream))
@@ -375,10 +380,10 @@ def coded_kbps(folder: Path, name: str, duration_s: float) -> float:
     return sum(sizes) * 8 / 1000 / duration_s
 
 
-def _encode(clip: Clip, folder: Path) -> float:
+def _encode(clip: Clip, drawing: str, folder: Path) -> float:
     """Encode in two passes, and repeat the second with a corrected aim if it missed the rate. Return the rate."""
     encoder, *options = CODECS[clip.codec]
-    source = ["-filter_complex", graph(clip), "-map", "[v]", "-c:v", encoder, *options, "-threads", _THREADS]
+    source = ["-filter_complex", drawing, "-map", "[v]", "-c:v", encoder, *options, "-threads", _THREADS]
     source += ["-g", str(2 * clip.frames_per_s), "-passlogfile", "pass", "-flags:v", "+bitexact"]
     doing = f"encoding {clip.width}x{clip.height} with {encoder}"
     aim_kbps = clip.bitrate_kbps
@@ -395,8 +400,8 @@ def _encode(clip: Clip, folder: Path) -> float:
     )
 
 
-def _name_of(clip: Clip) -> str:
+def _name_of(clip: Clip, drawing: str) -> str:
     """Return the name of the video's folder: a digest of all that its bytes depend on."""
     settings = [_FORM, asdict(replace(clip, duration_s=float(clip.duration_s), bitrate_kbps=float(clip.bitrate_kbps)))]
-    text = json.dumps([*settings, CODECS[clip.codec], graph(clip), _PCR_MS, version()], sort_keys=True)
+    text = json.dumps([*settings, CODECS[clip.codec], drawing, _PCR_MS, version()], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
