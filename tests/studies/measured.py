@@ -38,6 +38,12 @@ def busy_film() -> StudyTable:
     return repeated(read_table(VIDEO, DATA), 2)  # its levels are others than the study's
 
 
+@cache
+def far_controller() -> StudyTable:
+    """Paced packets at 100/100, behind a controller that is 5 ms away."""
+    return repeated(read_table(study_by_name("mtu"), DATA), 2)  # its levels are others than the study's
+
+
 def on(claim: str, table: StudyTable, hardware: StudyTable | None = None, *, partial: bool = False) -> JudgedClaim:
     """Judge one claim alone; its name begins with its study's."""
     study = claim.partition("-")[0]

@@ -16,7 +16,7 @@ from linklab.study.table import StudyTable, read_table
 from studies.report.study import REPORT_ALONE, REPORT_SHARED, REPORT_UDP
 from studies.switches.judges import CISCO
 
-from .measured import PRINTED, alone, busy_film, changed, repeated, short
+from .measured import PRINTED, alone, busy_film, changed, far_controller, repeated, short
 from .report_variants import FOLDER, VARIANTS
 from .test_switches import CISCO_WINS, tables
 
@@ -75,7 +75,7 @@ UNFAIR = {CISCO: 0.4, "ovs": 0.5, "lisa": 0.5}
 OUTCOMES: Mapping[str, tuple[Configuration, Configuration]] = {
     "mtu-first-packets": (mtu(frame_bytes=7999), mtu(switch="bridge")),
     "mtu-settles": (mtu(), mtu(form="gre")),
-    "mtu-start-below": (mtu(), mtu(switch="bridge")),
+    "mtu-start-below": (lambda: ({"mtu": far_controller()}, None), mtu(switch="bridge")),
     "mtu-bandwidth-size": (mtu(), mtu(form="gre")),
     "mtu-jitter-size": (mtu(sending="greedy", switch="bridge"), mtu()),
     "mtu-jitter-start": (mtu(), mtu(switch="bridge")),
