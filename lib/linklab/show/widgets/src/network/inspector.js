@@ -13,7 +13,7 @@ export function inspected(run, shown, { packet, cable, node }) {
   return [element("p", {}, run.packets ? "Choose a node, a link or a packet, or step to an event: here stands what is known of it." : "Choose a node or a link: here stands what is known of it.")];
 }
 
-const heading = (words) => element("h3", {}, words);
+const heading = (words) => element("h2", {}, words);
 
 function packetParts(run, shown, packet) {
   const path = run.path(packet), flow = run.flows[run.flowOf[packet]];
@@ -44,7 +44,7 @@ function cableParts(run, shown, number) {
     heading(`Link ${run.linkName(number)}`),
     ...(isCut ? [element("p", { className: "why" }, "It is cut at this moment.")] : run.cables[number].up ? [] : [element("p", { className: "why" }, "It is down.")]),
     table(["Direction", "rate", "delay", "queue", "loss"], rows),
-    ...(queues.length ? [heading(`At ${seconds(shown.time)}`), table(["Direction", "wait", "on the link", "sent", "in all", "lost"], queues)] : []),
+    ...(queues.length ? [heading(`At ${seconds(shown.time)}`), table(["Direction", "wait", "on the link", "sent", "data", "lost"], queues)] : []),
   ];
 }
 
