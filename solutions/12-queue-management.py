@@ -338,8 +338,8 @@ lab.stop()
 #
 # `lab12.unseen()` draws three new uplinks each time: a slow one of 2.5 to 4 Mbit/s, a middle one of 8 to 14, and a fast
 # one of 30 to 40. The round trips are 12 to 24 ms. You measure pings during an upload, without pages. On each uplink h3
-# must answer three in four pings, and 95 of 100 answered pings must take less than 40 ms. The upload must use 95 % of
-# U's rate minus headers.
+# must answer three in four pings, and 95 of 100 answered pings must take less than 60 ms. The upload must use 95 % of
+# U's rate minus headers. The routers are old: they have one queue, a FIFO (`pfifo`) or RED.
 #
 # **Your turn:** complete the function. It returns the text after `parent 5:1` for any rate. It knows only the rate. The
 # cell then measures all three.
@@ -348,9 +348,9 @@ lab.stop()
 # %% answer="finale"
 def queue_for(rate_mbps):
     ### BEGIN SOLUTION
-    return "fq_codel"
+    return f"pfifo limit {limit(rate_mbps, 30)}"
     ### STARTER
-    # # YOUR TURN: return "pfifo limit ...", or something better
+    # # YOUR TURN: return "pfifo limit ..." or "red ..."
     # return "pfifo limit 1000"
     ### END SOLUTION
 
@@ -368,20 +368,19 @@ lab12.figures.queue_table(finale)
 lab12.check_finale(finale).require()
 
 # %% [markdown] id="judge-question"
-# **Question.** Try `f"pfifo limit {limit(rate_mbps, 10)}"` or another idea instead of the queue that passed, or study
-# the table again. Why can one fixed number of packets not pass on both the slow and the fast uplink?
+# **Question.** Try `"pfifo limit 16"`, `"pfifo limit 6"` or another idea instead of the queue that passed. Why can no
+# fixed number of packets pass at 2.5 as well as at 40 Mbit/s, both with a round trip of 24 ms?
 
 # %% [markdown] reflect="judge" points=4
-# On a slow uplink one frame takes long: 5 ms at 2.5 Mbit/s. If a ping arrives while one frame is sent and three wait,
-# it waits 19 ms. So a ping stays below 40 ms only if it overtakes the upload's packets, or if the queue holds only two
-# or three packets. But with two packets U is idle after each loss, and its use falls to about 91 %. On the fast uplink
-# a frame takes 0.3 ms: even forty packets take only 12 ms. There the danger is an idle link: the bandwidth-delay
-# product is 30 to 80 packets, so a queue of a few packets empties after a loss. A queue that looks only at time, like
-# CoDel, lets packets wait for 5 ms and a few frames. On the slow uplink it just passes or just fails. A queue in which
-# flows take turns needs no number.
+# On a slow uplink one frame takes long: 5 ms at 2.5 Mbit/s. Sixteen packets take 78 ms there, and a ping behind them
+# takes 100 ms. With a round trip of 24 ms at most seven may wait. On the fast uplink a frame takes 0.3 ms: a hundred
+# packets take only 30 ms. There the danger is an idle link: at 40 Mbit/s and 24 ms the bandwidth-delay product is 79
+# packets, and after a loss CUBIC needs 0.43 of that in the queue (Lab 11), 34 packets. With six its use falls to 86 %.
+# A limit in time, 30 ms at any rate, is 6 packets at 2.5 Mbit/s and 99 at 40, and keeps both promises. It needs the
+# rate. CoDel measures time itself, and a queue in which flows take turns lets a ping overtake: both need no rate.
 #
 # **Rubric.** 4 points: the transmission time of a frame at both rates, with numbers; a queue of few packets at the slow
-# rate; an idle link after a loss at the fast rate; why a limit in time, or flows that take turns, need no rate.
+# rate; an idle link after a loss at the fast rate; why a limit in time fits both rates, or which queue needs no rate.
 # 3 points: three of these. 2 points: two. 1 point: one. Typical wrong: (1) "fast lines have no queue": CUBIC fills any
 # queue. (2) "the round trip decides": it is nearly the same on all three uplinks.
 

@@ -34,6 +34,7 @@ QUEUES: Final[Mapping[str, Callable[[float], str]]] = {
     "cake": lambda rate_mbps: "cake unlimited",
     "codel": lambda rate_mbps: "codel",
     "pfifo 16": lambda rate_mbps: "pfifo limit 16",
+    "pfifo 30 ms": lambda rate_mbps: f"pfifo limit {max(1, int(rate_mbps * 1000 * 30 / 12112))}",
     "pfifo 10 ms": lambda rate_mbps: f"pfifo limit {max(1, int(rate_mbps * 1000 * 10 / 12112))}",
     "red": lambda rate_mbps: _RED,
 }

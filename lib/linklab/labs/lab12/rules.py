@@ -54,7 +54,7 @@ PAGE: Final = PageFlow(*READER)
 BANDS_MBPS: Final = {"slow": (2.5, 4.0), "middle": (8.0, 14.0), "fast": (30.0, 40.0)}
 """Rates of the uplinks that nobody has seen."""
 _RTTS_MS: Final = (12, 24)
-"""Their round trips, least and most. 40 ms minus two packets' time on a slow uplink is the upper limit."""
+"""Their round trips, least and most: with the longest, a queue of 30 ms leaves a slow uplink one frame's time."""
 _STEPS: Final = 16
 _UPLINK: Final = "U"
 QUEUE_PACKETS: Final = 1000
@@ -221,7 +221,7 @@ RED_MAX_BYTES: Final = 22_500
 """RED's max in the lab's text: 18 ms at 10 Mbit/s."""
 CODEL_TARGET_MS: Final = 5
 """CoDel's default target."""
-PING_MS: Final = 40
+PING_MS: Final = 60
 USE_PERCENT: Final = 95
 _FEWEST_PINGS: Final = 100
 _BELOW_PERCENT: Final = 95
@@ -590,13 +590,18 @@ def _wait(name: str, runs: Mapping[str, Run]) -> Value:
 
 _QUEUE_HINTS: Final = (
     "how many ms does a full queue last at this rate? After a loss the upload slows down: is U then idle?",
-    "compute the queue's limit from rate_mbps, or choose a queue that looks at time",
+    "compute the queue's limit from rate_mbps: your function of section 2 makes packets of a rate and a time",
 )
+_ONE_QUEUE_ALONE: Final = ("pfifo", "bfifo", "netem", "red")
+"""What has one queue, and does not look at time: netem's is a FIFO too."""
 
 
 @guarded
 def check_finale(runs: object) -> Result:
-    """Judge an upload of 30 s on each of the networks that nobody has seen: ping below 40 ms, U used by 95 %."""
+    """Judge an upload of 30 s through one queue on each of the networks that nobody has seen.
+
+    Pings stay below 60 ms, and U is used by 95 %.
+    """
 
     def judge(name: str, given: object) -> Iterator[Check]:
         run = run_of(name, given, FINALE_S, pages=False)
@@ -609,6 +614,9 @@ def check_finale(runs: object) -> Result:
             hint = "read what tc printed for this uplink, and mend the text that queue_for returns"
             found = queue_of(run).discipline
             raise Refuse(name, "U's queue was not replaced", hint, "another queue", found)
+        if kind_of(run) not in _ONE_QUEUE_ALONE:
+            hint = "compute a limit from rate_mbps for pfifo or red: the other queues of this lab need no rate"
+            raise Refuse(name, f"U's queue was {kind_of(run)}", hint, "pfifo or red", kind_of(run))
         yield _below(name, run, _QUEUE_HINTS)
         yield _use(name, run, _QUEUE_HINTS)
 
