@@ -261,6 +261,13 @@ def test_a_cut_cable_is_cut_for_that_time_in_picture_inspector_and_events(opened
     assert [it for it in kinds if it in ("cut", "healed")] == ["cut", "healed"]
 
 
+def test_losses_in_a_row_are_one_row_of_the_story(opened: Callable[..., Ask]) -> None:
+    ask = opened(recorded(lost=(4, 5)))
+    rows = ask("[...document.querySelectorAll('.rows tbody tr')].map((it) => it.textContent)")
+    assert ["1 more until 0.005000 s" in it for it in rows if "drops a packet" in it] == [True]
+    assert ask("p.eventsOf(p.runs[0]).filter((it) => it.kind === 'loss').length") == 2
+
+
 def test_two_runs_stand_side_by_side(opened: Callable[..., Ask]) -> None:
     ask = opened(recorded(), recorded(lost=(4, 7)))
     assert ask("p.runs.map((run) => run.losses.length)") == [1, 2]

@@ -81,7 +81,7 @@ export class Network {
   }
   timeRow() {
     this.slider = element("input", { type: "range", min: 0, max: this.length, step: Math.max(1, Math.round(this.length / 1e6)), value: 0, ariaLabel: "Time",
-      oninput: () => { this.pause(); this.go(+this.slider.value, true); } });
+      oninput: () => { this.pause(); this.say(""); this.go(+this.slider.value, true); } });
     this.clock = element("output", { className: "now" });
     this.playButton = button("\u25b6 Play", "Play or pause (space)", () => this.playing ? this.pause() : this.play());
     const speeds = [[this.fitted, `all in ${PLAYS_S} s`], ...SPEEDS];
@@ -133,6 +133,7 @@ export class Network {
 
   play() {
     if (this.time >= this.length) this.go(0);
+    this.say("");
     this.playing = true; this.playButton.textContent = "|| Pause";
     let before = performance.now();
     const frame = (now) => {
