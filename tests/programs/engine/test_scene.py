@@ -108,6 +108,14 @@ def test_a_start_message_is_neither_held_nor_delayed(play: Play) -> None:
     assert 0.4 <= from_s - passage["bulk_s"] <= 0.6
 
 
+def test_a_relay_lets_little_through_for_a_while(play: Play) -> None:
+    (passage,) = play(BOTH, transfer(hold_s=(0.0, 2.0), held_mbps=1.0))["relay"]
+    since = [(at_s - passage["bulk_s"], size) for at_s, size in passage["up"]["arrivals"]]
+    # 250 kB passed in these 2 s, and no more than buffers hold waits; what is left takes less than 1 s
+    assert max(size for at_s, size in since if at_s < 2.0) < 500_000
+    assert 2.0 < since[-1][0] < 3.0
+
+
 def test_a_relay_is_deaf_for_a_while_and_cuts_the_answer(play: Play) -> None:
     (passage,) = play(BOTH, transfer(deaf_s=1.5, cuts_answer=True))["relay"]
     assert passage["accepted_s"] >= 1.5

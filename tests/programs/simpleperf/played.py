@@ -6,7 +6,7 @@ a program was changed, its test fails and says
 
     python -m tests.programs.simpleperf.played NAME...
 
-which plays anew and needs a machine that runs labs on virtual time.
+which plays what is missing, and all where the program was changed. It needs a machine that runs labs on virtual time.
 """
 
 from __future__ import annotations
@@ -71,15 +71,16 @@ def judged(name: str, steps: tuple[str, ...] = (), change: Change = lambda _, re
     return _judged(name, steps or program_of(name).steps, play)
 
 
-def play_anew(name: str, steps: tuple[str, ...] = ()) -> dict[str, Check]:
-    """Try a program in a lab, and keep what passed if it is in all its steps."""
+def play_anew(name: str, steps: tuple[str, ...] = (), kept: Records | None = None) -> dict[str, Check]:
+    """Try a program in a lab, but for scenes that are ``kept``, and keep what passed if it is in all its steps."""
     records: Records = {}
     with tempfile.TemporaryDirectory() as folder:
         place = LabPlace(submission.read(program_of(name).write(Path(folder))), NETWORK)
 
         def play(_: str, plan: dict[str, Any]) -> dict[str, Any]:
-            record = records[_key(plan)] = place.play(plan)
-            return record
+            key = _key(plan)
+            records[key] = (kept or {}).get(key) or place.play(plan)
+            return records[key]
 
         try:
             found = _judged(name, steps or program_of(name).steps, play)
@@ -142,7 +143,15 @@ def registered() -> list[str]:
     return [name for name, program in registry().items() if program.kind != "hostile"]
 
 
+def _kept(name: str) -> Records:
+    """Return what passed with a program; nothing if that was another one, or if it was never played."""
+    try:
+        return records_of(name)
+    except (LinklabError, FileNotFoundError):
+        return {}
+
+
 if __name__ == "__main__":
     for each in sys.argv[1:]:
-        told = failed(play_anew(each))
+        told = failed(play_anew(each, kept=_kept(each)))
         print(f"{each}: {', '.join(told) or 'passed'}", flush=True)

@@ -106,7 +106,7 @@ def _rate_of(record: dict[str, Any], side: str) -> str:
 @pytest.mark.parametrize("side", ["client", "server"])
 def test_a_floor_under_the_time_is_no_pass(side: str) -> None:
     def floored(scene: str, record: dict[str, Any]) -> dict[str, Any]:
-        return _text(record, side, _rate_of(record, side), "0.04") if scene.startswith("-n 5000B") else record
+        return _text(record, side, _rate_of(record, side), "0.04") if scene.startswith("-n 4500B") else record
 
     assert played.failed(played.judged("as-the-sheet", ("amount",), floored)) == {
         "num-rate": "a short time is taken for a longer one"
@@ -142,7 +142,7 @@ def test_megabits_that_are_cut_to_whole_ones_are_not_called_binary_units(side: s
 
 def test_sleep_inside_the_clock_is_no_pass() -> None:
     def sleeping(scene: str, record: dict[str, Any]) -> dict[str, Any]:
-        if not scene.startswith("-n 5000B"):
+        if not scene.startswith("-n 4500B"):
             return record
         (one,) = record["relay"]
         arrivals = [(at_s + 0.5, size) for at_s, size in one["up"]["arrivals"]]
@@ -206,8 +206,8 @@ def test_rows_of_intervals_that_are_too_few_are_not_called_none() -> None:
 @pytest.mark.parametrize(
     ("carried", "mistake"),
     [
-        ({"-n 5000B": 500}, "-n in B loses its last digit"),
-        ({"-n 1500KB": 1_501_000, "-n 5000B": 6_000}, "-n sends a chunk too many"),
+        ({"-n 4500B": 450}, "-n in B loses its last digit"),
+        ({"-n 1500KB": 1_501_000, "-n 4500B": 5_000}, "-n sends a chunk too many"),
     ],
 )
 def test_a_transfer_of_n_that_carries_another_amount_is_told_why(carried: dict[str, int], mistake: str) -> None:

@@ -13,13 +13,32 @@ from typing import Final, Literal
 from linklab.programs.simpleperf import STEPS
 
 from .dialects import DIALECTS, TABLES
-from .edits import apply
+from .edits import Edit, apply
 from .mistakes import MISTAKES
 
 Kind = Literal["right", "wrong", "hostile"]
 
 _HERE: Final = Path(__file__).parent
 _OUTSIDE: Final = "@OUTSIDE@"
+_WAITS: Final[tuple[Edit, ...]] = (
+    ("import argparse\nimport socket", "import argparse\nimport select\nimport socket"),
+    (
+        "def handle(conn, addr, args):\n",
+        """def waits(conn):
+    # a client waits after BYE, but not after data
+    return not select.select([conn], [], [], 0.02)[0] or not conn.recv(1, socket.MSG_PEEK)
+
+
+def handle(conn, addr, args):
+""",
+    ),
+    ("conn.recv(65536)\n", "conn.recv(65536)\n            end = time.time() - start\n"),
+    (
+        'finished = last == b"BYE"\n        end = time.time() - start\n',
+        'finished = last == b"BYE" and waits(conn)\n',
+    ),
+)
+"""What the student's program knows of BYE in data when it comes to the step `many`."""
 
 
 @dataclass(frozen=True)
@@ -59,18 +78,20 @@ def _one(text: str) -> dict[str, str]:
     return {"simpleperf.py": text}
 
 
+def _students(steps: tuple[str, ...], edits: tuple[Edit, ...]) -> str:
+    """The student's program as it is at these steps, edited."""
+    return apply((_HERE / "student.py.txt").read_text(), (*(_WAITS if "many" in steps else ()), *edits))
+
+
 @cache
 def registry() -> dict[str, Program]:
     """All programs by name. Raises ValueError if an edit does not fit the student's program."""
-    student = (_HERE / "student.py.txt").read_text()
-    found = [
-        Program(name, "right", _one(apply(student, edits)), tuple(STEPS)[: -2 if name in TABLES else None])
-        for name, edits in DIALECTS.items()
-    ]
-    found += [
-        Program(name, "wrong", _one(apply(student, one.edits)), one.steps, one.fails, one.hints)
-        for name, one in MISTAKES.items()
-    ]
+    found = []
+    for name, edits in DIALECTS.items():
+        steps = tuple(STEPS)[: -2 if name in TABLES else None]
+        found.append(Program(name, "right", _one(_students(steps, edits)), steps))
+    for name, one in MISTAKES.items():
+        found.append(Program(name, "wrong", _one(_students(one.steps, one.edits)), one.steps, one.fails, one.hints))
     kinds: tuple[Kind, ...] = ("right", "hostile")
     for kind in kinds:
         for path in sorted((_HERE / kind).glob("*.py.txt")):

@@ -277,6 +277,37 @@ MISTAKES: Final[dict[str, Wrong]] = {
         {"num-exact": "-n rounded"},
         ("return int(number) * UNITS[unit]", "return (int(number) * UNITS[unit] + 999999) // 1000000 * 1000000"),
     ),
+    "num-in-whole-chunks": Wrong(
+        "amount",
+        {"num-exact": "-n rounded up to whole chunks"},
+        ("chunk = CHUNK[: args.num - sent]", "chunk = CHUNK"),
+    ),
+    "leaves-connections-open": Wrong(
+        "transfer",
+        {"leaves-well": "the server leaves the connection open"},
+        ("CHUNK = ", "left_open = []\nCHUNK = "),
+        ("    conn.close()\n", "    left_open.append(conn)\n"),
+    ),
+    "bye-anywhere-is-the-end": Wrong(
+        "many",
+        {"bye-in-data": "BYE in the data ends the transfer"},
+        ("last = (last + data)[-3:]", "last = last[-2:] + data"),
+        ('finished = last == b"BYE" and waits(conn)', 'finished = b"BYE" in last'),
+    ),
+    "bye-last-in-a-read-is-the-end": Wrong(
+        "many", {"bye-in-data": "BYE in the data ends the transfer"}, (" and waits(conn)\n", "\n")
+    ),
+    "another-default-time": Wrong(
+        "arguments",
+        {"times": "the default of -t is another one"},
+        ("type=check_seconds, default=25", "type=check_seconds, default=30"),
+    ),
+    "no-default-time": Wrong(
+        "arguments",
+        {"times": "the default of -t is another one"},
+        ("type=check_seconds, default=25", "type=check_seconds"),
+        _overrule("args.server or args.time or args.num or parser.error('-t or -n')"),
+    ),
     "dies-of-abrupt-client": Wrong(
         "many",
         {"abrupt": "server dies with an abrupt client"},

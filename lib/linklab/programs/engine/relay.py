@@ -100,9 +100,10 @@ class Relay:
     """Accepts connections on a socket and carries each on to the server.
 
     A connection's bulk begins when more than `BULK_BYTES` have come up. What the two say to each other before is not
-    delayed. Within ``hold_s`` (from, to, since the bulk began) the relay reads nothing from the client, and it holds
-    back what the server says by ``answer_delay_s``, or closes the connection in its place with ``cuts_answer``.
-    ``pace_mbps`` bounds what all connections together carry up to the server, in Mbit/s of application data. Until
+    delayed. Within ``hold_s`` (from, to, since the bulk began) the relay reads nothing from the client, or no more than
+    ``held_mbps``, and it holds back what the server says by ``answer_delay_s``, or closes the connection in its place
+    with ``cuts_answer``. ``pace_mbps`` bounds what all connections together carry up to the server, in Mbit/s of
+    application data. Until
     ``deaf_s`` the relay's host answers no SYN, so that to connect takes a client a second or more. ``connect`` makes a
     socket on that host.
     """
@@ -117,12 +118,13 @@ class Relay:
         answer_delay_s: float = 0.0,
         pace_mbps: float | None = None,
         hold_s: tuple[float, float] | None = None,
+        held_mbps: float | None = None,
         cuts_answer: bool = False,
         deaf_s: float = 0.0,
     ) -> None:
         self.connections: list[RelayedConnection] = []
         self._listener, self._target, self._socket, self._clock = listener, target, connect, clock
-        self._delay_s, self._pace_mbps, self._hold_s = answer_delay_s, pace_mbps, hold_s
+        self._delay_s, self._pace_mbps, self._hold_s, self._held_mbps = answer_delay_s, pace_mbps, hold_s, held_mbps
         self._cuts_answer, self._deaf_s = cuts_answer, deaf_s
         self._free_s = 0.0
         self._tasks: set[asyncio.Task[None]] = set()
@@ -239,16 +241,18 @@ class Relay:
 
     def _wait_up(self, note: RelayedConnection) -> Wait:
         async def wait(size: int, _: float) -> None:
-            now_s = self._clock()
+            now_s, pace_mbps = self._clock(), self._pace_mbps
             if note.bulk_s is None and note.up.size > BULK_BYTES:
                 note.bulk_s = now_s
             if note.bulk_s is not None and self._hold_s is not None:
                 begin_s, end_s = (note.bulk_s + since_s for since_s in self._hold_s)
-                if begin_s <= now_s < end_s:
+                if begin_s <= now_s < end_s and self._held_mbps is not None:
+                    pace_mbps = self._held_mbps
+                elif begin_s <= now_s < end_s:
                     await asyncio.sleep(end_s - now_s)
-            if self._pace_mbps is not None:
+            if pace_mbps is not None:
                 now_s = self._clock()
-                self._free_s = max(self._free_s, now_s) + size * 8 / (self._pace_mbps * 1e6)
+                self._free_s = max(self._free_s, now_s) + size * 8 / (pace_mbps * 1e6)
                 await asyncio.sleep(self._free_s - now_s)
 
         return wait

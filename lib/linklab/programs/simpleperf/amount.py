@@ -61,14 +61,14 @@ def _amounts(session: SimpleperfScenes) -> dict[int, PlayedScene]:
     timed = session.amount_and_time()
     if timed.carrying and timed.main.carried >= 0.99 * _TIMED_BYTES:
         return {**played, _TIMED_BYTES: timed}
-    return {**played, 2_000_000: session.amount(2, "MB")}
+    return {**played, _TIMED_BYTES: session.amount(TIMED_MB, "MB")}
 
 
 @check("num-exact", points=2, needs=["num-understood"])
 def num_exact(session: SimpleperfScenes) -> Observed:
     """the client sends exactly the amount of -n, in MB, KB and B
 
-    The relay counts 1500KB, 5000B, and 4MB or 2MB.
+    The relay counts 1500KB, 4500B and 2MB.
     """
     played = _amounts(session)
     expected = ", ".join(f"{size} B" for size in played)
@@ -90,22 +90,23 @@ def num_exact(session: SimpleperfScenes) -> Observed:
 
 def _why_amount(sent: dict[int, int]) -> Mistake:
     """Return what the amounts that were sent have in common."""
-    kilo, single = sent[1_500_000], sent[5_000]
+    kilo, single = sent[1_500_000], sent[SHORT_BYTES]
     if kilo > 10_000_000:
         return _IGNORED
     # in B there is nothing to take 1024 for
-    if single < 5_100 and abs(kilo - 1_536_000) <= 1100:
+    if single in (SHORT_BYTES, 5_000) and abs(kilo - 1_536_000) <= 1100:
         return mistakes.BINARY_UNITS
-    over = [sent[size] - size for size in (1_500_000, 5_000)]
-    if all(800 <= more < 1100 for more in over):
+    if 800 <= kilo - 1_500_000 < 1100 and single > SHORT_BYTES:
         return Mistake("-n sends a chunk too many", "stop when sent >= amount: with > or <= one more chunk goes out")
-    if single in (5_120, 6_144) or all(abs(sent[size] - 1.024 * size) < 1100 for size in (1_500_000, 5_000)):
+    if single in (5_120, 6_144) or abs(kilo - 1_536_000) < 1100:
         return mistakes.CHUNK_SIZE
-    if single in (50, 500):
+    if single in (45, 450):
         return Mistake(
             "-n in B loses its last digit",
             "KB and MB have two letters, B has one: cut off the unit, and not a digit with it",
         )
+    if single == 5_000 and kilo == 1_500_000:
+        return Mistake("-n rounded up to whole chunks", "the last chunk must be shorter: send chunk[:left]")
     if all(size % 1000 == 0 for size in sent.values()):
         return Mistake("-n rounded", "send exactly as many bytes as -n says: 1500KB are 1500000")
     return Mistake(
@@ -118,7 +119,7 @@ def _why_amount(sent: dict[int, int]) -> Mistake:
 def num_time(session: SimpleperfScenes) -> Observed:
     """-t does not end a transfer of -n
 
-    4MB take four seconds; -t 1 stands beside it.
+    2MB take four seconds; -t 1 stands beside it.
     """
     scene = session.amount_and_time()
     expected = f"{_TIMED_BYTES} B, though -t 1 was over"
@@ -162,7 +163,7 @@ def num_rows(session: SimpleperfScenes) -> Observed:
 def num_rate(session: SimpleperfScenes) -> Observed:
     """with -n each rate is the amount divided by the time that it took
 
-    1500KB at 8 Mbit/s, within 1.2 %, and BYE right behind the data. Then 5000B, which take next to no time, where to
+    1500KB at 8 Mbit/s, within 1.2 %, and BYE right behind the data. Then 4500B, which take next to no time, where to
     connect takes 2 s: a program whose rate says 0.25 s more sleeps, counts the connecting, or divides by too much. A
     client that gives up before 2 s is not judged by that.
     """
@@ -203,7 +204,7 @@ def num_rate(session: SimpleperfScenes) -> Observed:
 
 
 def _short_time(session: SimpleperfScenes) -> Observed | None:
-    """Judge the rates of 5000 B, which take no time at all here. A program that sleeps, or never divides by less than a
+    """Judge the rates of 4500 B, which take no time at all here. A program that sleeps, or never divides by less than a
     second, prints a rate as if they had taken long.
     """
     scene = session.slow_to_connect()

@@ -16,9 +16,9 @@ from linklab.programs.checks import Failed, Observed, WaitsFor, check
 from linklab.programs.simpleperf import mistakes
 from linklab.programs.simpleperf.evidence import PlayedScene, ProgramRun, RunAlone
 from linklab.programs.simpleperf.mistakes import Mistake, fails, passes
-from linklab.programs.simpleperf.session import SimpleperfScenes
+from linklab.programs.simpleperf.session import DEFAULT_S, SimpleperfScenes
 from linklab.programs.simpleperf.transfer import connects, listens
-from linklab.programs.simpleperf.trouble import limit_met
+from linklab.programs.simpleperf.trouble import breach, limit_met
 from linklab.programs.simpleperf.verdicts import in_limits, of_trouble
 
 FLAGS: Final = {
@@ -39,6 +39,8 @@ _LEAST: Final = "-c -I 127.0.0.1 -p 1024 -t 1 -f B -P 1 -i 1 -n 1B"
 _MOST: Final = "-c -I 127.0.0.255 -p 65535 -t 25 -f MB -P 5 -i 1 -n 10MB"
 _ALL: Final = (_LEAST, _MOST, *_SERVER)
 """Right commands with the least and the greatest value of each flag."""
+_DEFAULT_S: Final = (DEFAULT_S - 0.1, DEFAULT_S + 2.0)
+"""How long a client without -t may be seen to send, with what waits in buffers in the end."""
 _ACCEPTED: Final = Mistake(
     "a wrong argument is accepted",
     "check its value before you open a socket; if it is wrong, print one line that names the argument, and exit with a "
@@ -66,7 +68,8 @@ def modes(session: SimpleperfScenes) -> Observed:
 @check("ports", points=2)
 def ports(session: SimpleperfScenes) -> Observed:
     """-p takes only ports from 1024 to 65535"""
-    commands = ("-s -p 1023", "-s -p 65536", "-c -I 127.0.0.1 -t 1 -p 1023", "-c -I 127.0.0.1 -t 1 -p abc")
+    commands = [f"-s -p {port}" for port in (1023, 65536)]
+    commands += [f"-c -I 127.0.0.1 -t 1 -p {port}" for port in (1023, 65536, "abc")]
     right = [*_SERVER, "-c -I 127.0.0.1 -t 1 -p 1024", "-c -I 127.0.0.1 -t 1 -p 65535"]
     any_port = Mistake(
         "ports out of range are accepted",
@@ -97,8 +100,32 @@ def formats(session: SimpleperfScenes) -> Observed:
 
 @check("times")
 def times(session: SimpleperfScenes) -> Observed:
-    """-t takes only a number above 0"""
-    return _judged(session, [f"{_CLIENT} -t 1"], {f"{_CLIENT} -t 0": ("-t",), f"{_CLIENT} -t soon": ("-t",)})
+    """-t takes only a number above 0, and is 25 where it is not given
+
+    The relay sees how long data comes without -t: 24.9 to 27 s.
+    """
+    wrong = {f"{_CLIENT} -t 0": ("-t",), f"{_CLIENT} -t soon": ("-t",)}
+    judged = _judged(session, [f"{_CLIENT} -t 1"], wrong)
+    return judged if judged.reason else _default_time(session) or judged
+
+
+def _default_time(session: SimpleperfScenes) -> Observed | None:
+    """Return the verdict on a client that without -t refuses to run, or sends for another time; None where it is right,
+    or where no transfer works anyway.
+    """
+    default = Mistake("the default of -t is another one", f"keep the starter's parser: without -t it is {DEFAULT_S} s")
+    expected = f"without -t it sends for {DEFAULT_S} s"
+    plain, scene = session.transfer(), session.no_answer()
+    if not plain.connections or plain.main.acknowledged_s is None or breach(scene):
+        return None
+    if not scene.tried:
+        return fails(default, f"without -t it does not connect, and says {_quoted(scene.client_said)}", expected)
+    one = scene.main
+    is_over = one.says_bye or not scene.client.ended
+    sent_s = one.data_s - one.began_s
+    if not is_over or _DEFAULT_S[0] <= sent_s <= _DEFAULT_S[1]:
+        return None
+    return fails(default, f"without -t its data came for {sent_s:.1f} s", expected)
 
 
 @check("parallels", points=2)
@@ -243,6 +270,8 @@ def no_answer(session: SimpleperfScenes) -> Observed:
     """
     context, expected = "BYE was not acknowledged, and the connection closed: ", "a status that is not 0"
     scene = in_limits(session.no_answer(), context, expected)
+    if not scene.tried:
+        raise WaitsFor(times.key)
     program = _ended((scene, scene.client), context, expected, mistakes.NO_END)
     if program.status == 0:
         taken = Mistake(

@@ -25,6 +25,8 @@ _SAID_BY_PYTHON: Final = re.compile(
 IDLE_S: Final = 0.25
 """A program that sends nothing for longer, though nothing is in its way, sleeps."""
 _SETTLE_S: Final = 0.02
+_CLOSES_S: Final = 0.5
+"""A server that closes later, when the client has gone, does so because it is ended itself."""
 _LINE: Final = 160
 
 
@@ -227,6 +229,12 @@ class ConnectionRecord:
     def end_s(self) -> float:
         """When the transfer was over: at the acknowledgement, or without one when the last byte was delivered."""
         return self.delivered_s if self.acknowledged_s is None else self.acknowledged_s
+
+    @property
+    def server_closes(self) -> bool:
+        """Whether the server closed the connection after its answer, or soon after the client did."""
+        closed_s = self.down["closed_s"]
+        return closed_s is not None and closed_s <= max(self.end_s, self.up["closed_s"] or 0.0) + _CLOSES_S
 
     @property
     def answer(self) -> bytes:

@@ -7,14 +7,15 @@ from typing import Final
 
 from linklab.programs.checks import Observed, check
 from linklab.programs.simpleperf import mistakes
-from linklab.programs.simpleperf.evidence import PlayedScene
+from linklab.programs.simpleperf.evidence import ACKNOWLEDGEMENT, PlayedScene
 from linklab.programs.simpleperf.mistakes import Mistake, fails, passes
 from linklab.programs.simpleperf.parallel import concurrent, outlives_clients
-from linklab.programs.simpleperf.session import ABRUPT, SILENT, SimpleperfScenes
-from linklab.programs.simpleperf.trouble import breach, trouble
+from linklab.programs.simpleperf.session import ABRUPT, ANSWER_S, SILENT, SimpleperfScenes
+from linklab.programs.simpleperf.trouble import breach, crash, trouble
 from linklab.programs.simpleperf.verdicts import in_limits, of_trouble
 
 _IN_USE: Final = re.compile(r"address (?:is )?already in use|Errno 98|EADDRINUSE", re.I)
+_IN_DATA: Final = ("in the middle of a piece of data", "at the end of a piece of data, with more right behind it")
 _OF_GARBAGE: Final = re.compile(r"Decode|invalid literal for int|could not convert string|^struct\.error")
 
 
@@ -64,7 +65,7 @@ def _abrupt_scenes(session: SimpleperfScenes) -> list[PlayedScene]:
     return played
 
 
-@check("abrupt", points=3, needs=["ends"])
+@check("abrupt", points=2, needs=["ends"])
 def abrupt(session: SimpleperfScenes) -> Observed:
     """the server keeps serving after clients that break off, send nonsense or stay silent
 
@@ -114,3 +115,31 @@ def quiet(session: SimpleperfScenes) -> Observed:
         reason = f"a client misbehaved, and the server printed: {hurt[0].line}"
         return fails(mistakes.TRACEBACK, reason, expected, hurt[0].quotes)
     return passes(expected, errors[0].line if errors else "", mistakes.TRACEBACK if errors else None)
+
+
+@check("bye-in-data", needs=["glued"])
+def bye_in_data(session: SimpleperfScenes) -> Observed:
+    """BYE in a client's data does not end the transfer
+
+    A peer's data has BYE in the middle of a piece, then at the end of a piece right before another one.
+    """
+    scene = in_limits(session.bye_in_data())
+    expected = f"nothing before the last BYE, and then {ACKNOWLEDGEMENT.decode()}"
+    if found := crash(scene.server):
+        return of_trouble(found, "BYE came in the data; ", expected)
+    heard = [step for step in scene.peers[0] if step["step"] == "receive"]
+    early = [bool(step["data"] or step["end"] or "error" in step) for step in heard[: len(_IN_DATA)]]
+    if len(heard) <= len(_IN_DATA) and not any(early):  # it broke the connection off when the peer sent on
+        early[-1] = True
+    for where, is_early in zip(_IN_DATA, early, strict=False):
+        if is_early:
+            ended = Mistake(
+                "BYE in the data ends the transfer",
+                "a client waits after the BYE that ends the transfer, but not after data: where BYE stands last, wait "
+                "a few ms; if more comes, it was data",
+            )
+            return fails(ended, f"BYE came {where}, and the server ended the transfer", expected)
+    if scene.peer_got != ACKNOWLEDGEMENT:
+        reason = f"BYE came in the data and then at its end, and no acknowledgement within {ANSWER_S:g} s"
+        return fails(mistakes.NO_ACKNOWLEDGEMENT, reason, expected)
+    return passes(expected)

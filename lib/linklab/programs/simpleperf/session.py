@@ -15,6 +15,8 @@ from linklab.programs.submission import SubmittedProgram
 RATE_MBPS: Final = 8.0
 PACE_MBPS: Final = 8.0
 """What the relay is to let through to the server, of application data."""
+SLOW_MBPS: Final = 4.0
+"""The same where rates do not count: each byte that passes costs computing."""
 DELAY_MS: Final = 10.0
 _FAST_MBPS: Final = 100.0
 
@@ -65,14 +67,19 @@ _LATER_S: Final = 1.5
 LINK_S: Final = 4
 STALL_S: Final = (1.5, 4.5)
 """From when to when the relay reads nothing, since the data began: three rows of one second fall into it."""
-TIMED_MB: Final = round(4 * PACE_MBPS / 8)
+TIMED_MB: Final = round(4 * SLOW_MBPS / 8)
 """What takes four seconds: more than buffers take in the first one."""
-SHORT_BYTES: Final = 5000
+SHORT_BYTES: Final = 4500
+"""No whole number of chunks."""
 _DEAF_S: Final = 1.5
 """So long the relay's host answers no SYN of that transfer: to connect takes the client 2 s, by Linux's repeats."""
 CONNECTIONS: Final = 3
 LONG_S: Final = 8
 """How long the first of two clients sends."""
+DEFAULT_S: Final = 25
+_CRAWL_MBPS: Final = 0.5
+_CRAWLS_S: Final = (0.0, DEFAULT_S - 1.0)
+"""How little the relay lets through of so long a transfer, but for its last second: buffers are soon empty then."""
 ANSWER_S: Final = 6.0
 """How long a peer waits for the answer to its `BYE`."""
 _DATA: Final = b"x" * 3000
@@ -123,10 +130,10 @@ class SimpleperfScenes:
         words = ["-t", str(seconds), "-i", str(every_s)]
         return self._pair(f"-t {seconds} -i {every_s}", [(0.0, words)], unit="KB", relay=self._paced(**relay))
 
-    def amount(self, number: int, unit: str, *more: str) -> PlayedScene:
+    def amount(self, number: int, unit: str, *more: str, **relay: object) -> PlayedScene:
         """Play a transfer of -n, and perhaps ``more``; it prints in the same unit."""
         words = ["-n", f"{number}{unit}", *more]
-        return self._pair(" ".join(words), [(0.0, words)], unit=unit, relay=self._paced(), limit_s=30.0)
+        return self._pair(" ".join(words), [(0.0, words)], unit=unit, relay=self._paced(**relay), limit_s=30.0)
 
     def slow_to_connect(self) -> PlayedScene:
         """Play a transfer of `SHORT_BYTES`, which takes no time at all, where to connect takes seconds."""
@@ -136,25 +143,26 @@ class SimpleperfScenes:
 
     def amount_and_time(self) -> PlayedScene:
         """Play a transfer of `TIMED_MB`, with -t 1 beside -n."""
-        return self.amount(TIMED_MB, "MB", "-t", "1")
+        return self.amount(TIMED_MB, "MB", "-t", "1", pace_mbps=SLOW_MBPS)
 
     def parallel(self) -> PlayedScene:
         """Play a client with -P 3."""
         words = ["-t", "2", "-P", str(CONNECTIONS)]
-        return self._pair("parallel", [(0.0, words)], unit="KB", relay=self._paced())
+        return self._pair("parallel", [(0.0, words)], unit="KB", relay=self._paced(pace_mbps=SLOW_MBPS))
 
     def parallel_intervals(self) -> PlayedScene:
         """Play a client with -P 2 and -i 1."""
         return self._pair("parallel, -i 1", [(0.0, ["-t", "3", "-i", "1", "-P", "2"])], unit="KB", relay=self._paced())
 
     def no_answer(self) -> PlayedScene:
-        """Play a transfer that is never acknowledged: the relay closes the connection when the answer comes."""
-        return self._pair("no answer", [(0.0, ["-t", "1"])], relay=self._paced(cuts_answer=True))
+        """Play a transfer without -t. The relay closes the connection when the answer comes."""
+        relay = self._paced(hold_s=_CRAWLS_S, held_mbps=_CRAWL_MBPS, cuts_answer=True)
+        return self._pair("no answer", [(0.0, [])], relay=relay)
 
     def two_clients(self) -> PlayedScene:
         """Play a client that sends for long, and another that comes and goes meanwhile."""
         clients = [(0.0, ["-t", str(LONG_S)]), (2.0, ["-t", "1"])]
-        return self._pair("two clients", clients, relay=self._paced())
+        return self._pair("two clients", clients, relay=self._paced(pace_mbps=SLOW_MBPS))
 
     def restart(self) -> PlayedScene:
         """Play a server that is ended while a client is connected, started anew, and has a client again."""
@@ -185,6 +193,13 @@ class SimpleperfScenes:
         for number in range(len(BYE)):
             steps += [["send", BYE[number : number + 1], 1], ["sleep", 0.1]]
         return self._one_peer("BYE in pieces", [*steps, _AWAIT])
+
+    def bye_in_data(self) -> PlayedScene:
+        """Play a peer whose data has BYE in the middle of a piece, then at the end of a piece right before another."""
+        more = b"x" * 400
+        middle: list[list[Any]] = [["send", more + BYE + more, 1], _HEAR]
+        end: list[list[Any]] = [["send", more + BYE, 1], ["send", more, 1], _HEAR]
+        return self._one_peer("BYE in the data", [*middle, *end, ["send", BYE, 1], _AWAIT])
 
     def abrupt(self, names: Sequence[str]) -> PlayedScene:
         """Play clients that misbehave, by the names in `ABRUPT`, and an ordinary one after them."""
@@ -297,6 +312,8 @@ class SimpleperfScenes:
 
 
 _AWAIT: Final = ["receive", ANSWER_S, len(ACKNOWLEDGEMENT)]
+_HEAR: Final = ["receive", 0.5, len(ACKNOWLEDGEMENT)]
+"""What the server says, though nothing is to be answered yet."""
 
 
 def _client(at_s: float, host: str, words: Sequence[str], limit_s: float, **more: Any) -> dict[str, Any]:

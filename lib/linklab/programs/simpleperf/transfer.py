@@ -165,12 +165,12 @@ def _no_answer(session: SimpleperfScenes, scene: PlayedScene, expected: str) -> 
 
 @check("leaves-well", needs=["ends"])
 def leaves_well(session: SimpleperfScenes) -> Observed:
-    """the client waits for the acknowledgement, and exits with status 0
+    """the client waits for the acknowledgement, and exits with status 0; then the server closes the connection
 
     The relay holds the answer back for 0.3 s. Neither side may print a traceback.
     """
     scene = session.transfer()
-    expected = "it waits for the answer, and ends with status 0"
+    expected = "it waits for the answer, and ends with status 0; the server closes the connection"
     client = crash(scene.client)
     if client is not None and error_of(client) is None:
         not_zero = Mistake("exit status not 0 on success", "end with status 0 when everything went well")
@@ -182,7 +182,15 @@ def leaves_well(session: SimpleperfScenes) -> Observed:
         reason = f"held back for {scenes.ANSWER_DELAY_S:g} s, the answer came {early_s:.2f} s after the client's end"
         return fails(mistakes.NO_WAIT, reason, expected)
     server = crash(scene.server)
-    return of_trouble(server, expected=expected) if server is not None else passes(expected)
+    if server is not None:
+        return of_trouble(server, expected=expected)
+    if not scene.main.server_closes:
+        left_open = Mistake(
+            "the server leaves the connection open",
+            "close it when ACK: BYE has been sent: a client may wait for that, and open sockets run out",
+        )
+        return fails(left_open, "the client had ended, and the server did not close the connection", expected)
+    return passes(expected)
 
 
 @check("client-row", needs=["ends"])
