@@ -65,7 +65,7 @@ lab02.check_stream(stream).require()
 # | who | what |
 # | --- | --- |
 # | client | connects, sends chunks of 1000 bytes for `-t` seconds, then `BYE` |
-# | server | counts the bytes before `BYE`, answers `ACK: BYE`, prints a row |
+# | server | counts the bytes before `BYE`, answers `ACK: BYE`, closes the connection, prints a row |
 # | client | waits for `ACK: BYE`, prints a row |
 #
 # Both print a table: a heading, then one row for each connection and interval. A row says who sent, when, how much and

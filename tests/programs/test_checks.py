@@ -98,7 +98,7 @@ def test_without_a_lab_nothing_is_judged_and_a_lost_one_leaves_the_verdicts() ->
 
 
 def test_a_module_s_checks_are_its_own_in_their_order() -> None:
-    assert [row.key for row in checks_in(many)] == ["restart", "abrupt", "quiet"]
+    assert [row.key for row in checks_in(many)] == ["restart", "abrupt", "quiet", "bye-in-data"]
     assert checks_in(many)[0].description == "the server can be started again at once on the same port"
 
 
