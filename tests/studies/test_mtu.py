@@ -318,9 +318,9 @@ def verdicts(table: StudyTable) -> dict[str, str]:
 
 
 EXPECTED = {
-    "mtu-first-packets": NOT,
+    "mtu-first-packets": REPRODUCED,
     "mtu-settles": REPRODUCED,
-    "mtu-start-below": REPRODUCED,
+    "mtu-start-below": NOT,
     "mtu-bandwidth-size": REPRODUCED,
     "mtu-jitter-size": NOT,
     "mtu-jitter-start": REPRODUCED,
