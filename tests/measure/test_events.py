@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from scapy.layers.inet import IP, TCP
+from scapy.layers.l2 import Ether
 
 from linklab import frr
 from linklab.errors import MeasurementError
@@ -225,6 +227,15 @@ def test_a_flow_is_asked_for_by_a_whole_word_of_its_name() -> None:
     sources = "h1", "h10", "h1-a", "a-h1"
     events = Events(Event(0.0, "loss", "", "", flow=f"TCP {it}:5 to h3:80") for it in sources)
     assert [it.flow for it in events.of(flow="h1")] == ["TCP h1:5 to h3:80"]
+
+
+def test_a_program_that_is_not_there_refuses_a_connection() -> None:
+    request = Ether(type=0x800) / IP(src="10.0.0.1", dst="10.0.0.2") / TCP(sport=40000, dport=81, flags="S")
+    answer = Ether(type=0x800) / IP(src="10.0.0.2", dst="10.0.0.1") / TCP(sport=81, dport=40000, flags="RA")
+    hops = [PacketHop(n, f"h{n + 1}-eth0", n, n, n, 54, bytes(it)) for n, it in enumerate((request, answer))]
+    ports = (Port("h1", "h1-eth0", "h2-eth0"), Port("h2", "h2-eth0", "h1-eth0"))
+    recording = Recording(expected_state(TWO_HOSTS), ports, tuple(hops), end_s=1)
+    assert recording.events.first("flow ends").what == "h2:81 refuses the connection."
 
 
 @pytest.mark.parametrize(("subcode", "why"), [(7, None), (10, "BFD told it."), (2, "Somebody shut it down.")])

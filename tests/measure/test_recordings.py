@@ -225,15 +225,29 @@ def test_tunnels_and_vlans(name: str, hosts: tuple[str, str] | None, virtual: No
     assert {hop.discarded for hop in recording.hops} <= {"", "OTHERHOST"}
 
 
+@pytest.mark.parametrize(
+    ("dropped", "says"),
+    [("NOT_SPECIFIED", "was emptied: the interface went down"), ("GENERIC, noop", "h1-eth0 was down")],
+)
+def test_a_packet_that_an_interface_lost_as_it_went_down_is_not_lost_at_random(dropped: str, says: str) -> None:
+    (link,) = TWO_HOSTS.links
+    lossy = replace(TWO_HOSTS, links=(replace(link, shape=replace(link.shape, loss_percent=10)),))
+    hop = PacketHop(0, "h1-eth0", 0, 1, None, 60, b"", b"", dropped, "", 3)
+    assert says in Recording(expected_state(lossy)).cause(hop)
+
+
 @pytest.mark.lab
 def test_what_a_node_discards_is_told(virtual: None, lab_folder: Path) -> None:
     with start(COURSE, folder=lab_folder) as lab, recorded(lab) as recording:
         lab["r2"].cmd("ip route del 10.0.5.0/24")
         lab["h1"].cmd("ping -c 2 -i 0.2 10.0.5.2")
         lab["h1"].cmd("ping -c 1 10.0.2.2")
+        lab["h1"].cmd("ping -c 1 -t 1 10.0.2.2")
     lost = [hop for hop in recording.hops if hop.lost]
-    assert [(hop.interface, hop.discarded) for hop in lost] == [("r1-eth1", "IP_INNOROUTES")] * 2
+    expected = [("r1-eth1", "IP_INNOROUTES")] * 2 + [("s1-eth4", "IP_INHDR")]
+    assert [(hop.interface, hop.discarded) for hop in lost] == expected
     assert recording.why(lost[0]) == "r2 discarded it: it has no route to the destination."
+    assert "TTL has run out" in recording.why(lost[2])
     assert {hop.discarded for hop in recording.hops} >= {"IP_INNOROUTES", ""}
 
 

@@ -44,6 +44,8 @@ _NOTE: Final = struct.Struct(f"=II QQII{_HEAD_BYTES}s")
 _NOTE_BYTES: Final = 24 + _HEAD_BYTES
 UNKNOWN: Final = "UNKNOWN"
 """The reason of a drop for which the kernel gives none."""
+_PURGED: Final = "NOT_SPECIFIED"
+"""The kernel gives no other reason for the packets of a queue that it empties."""
 _HARMLESS: Final = ("OTHERHOST", "NO_SOCKET", "SOCKET_CLOSE", "SOCKET_FILTER", "NOT_SPECIFIED", "QUEUE_PURGE")
 
 
@@ -185,6 +187,10 @@ class Recording:
         shape = next(
             (it.shape for node in self.network.nodes for it in node.interfaces if it.name == hop.interface), None
         )
+        if hop.dropped == _PURGED:
+            return f"The queue of {hop.interface} was emptied: the interface went down, or was set up anew."
+        if hop.dropped.endswith("noop"):  # the queue of an interface that is down
+            return f"{hop.interface} was down."
         limit = shape.queue_packets if shape else None
         held = f"{hop.waiting} packet{'' if hop.waiting == 1 else 's'}"
         if limit is not None and hop.waiting >= limit:
@@ -234,7 +240,7 @@ _DISCARDS: Final = {
     "TC_INGRESS": "the cable was cut without a sign, and all frames on it are lost",
     "TC_EGRESS": "a filter of tc at the interface by which it leaves there drops it",
     "NETFILTER_DROP": "a firewall rule dropped it",
-    "IP_INHDR": "its IPv4 header is damaged",
+    "IP_INHDR": "its TTL has run out, or its IPv4 header is damaged",
     "TCP_OLD_DATA": "the receiver has these bytes already (a retransmission that was not needed)",
     "TCP_FLAGS": "its flags do not fit the connection",
 }

@@ -155,7 +155,8 @@ class RecordedTraffic:
             yield self._at(begin.hop, "flow begins", f"{source} opens a connection to {destination}.", "", flow)
         else:
             words = f"{source} sends a first packet to {destination}."
-            yield self._at(begin.hop, "flow begins", words, "The connection is older than the recording.", flow)
+            why = "The connection is older than the recording." if begin.segment else ""
+            yield self._at(begin.hop, "flow begins", words, why, flow)
         ending = [it for it in flow.packets if it.segment and it.segment.flags & (FIN | RST)]
         finished = {it.there for it in ending if it.segment and it.segment.flags & FIN}
         reset = next((it for it in ending if it.segment and it.segment.flags & RST), None)
@@ -164,8 +165,14 @@ class RecordedTraffic:
             yield self._at(end.hop, "flow ends", words, "Both have sent their FIN.", flow)
         elif reset is not None:
             who = source if reset.there else destination
-            words = f"{who} breaks the connection off."
-            yield self._at(reset.hop, "flow ends", words, "It sent a reset (RST) instead of a FIN.", flow)
+            answered = any(not it.there and it.segment and it.segment.flags & SYN for it in flow.packets)
+            if begin.segment and begin.segment.flags & SYN and not answered and not reset.there:
+                words = f"{who} refuses the connection."
+                why = "It answered with a reset (RST): no program listens there."
+            else:
+                words = f"{who} breaks the connection off."
+                why = "It sent a reset (RST) instead of a FIN."
+            yield self._at(reset.hop, "flow ends", words, why, flow)
 
     def _at(self, hop: PacketHop, kind: EventKind, what: str, why: str, flow: Flow) -> Event:
         where = self.node_of[hop.interface]
