@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 IPV4: Final = b"\x08\x00"
 IPV6: Final = b"\x86\xdd"
 """Ethernet's types, as they stand in a frame (IEEE 802)."""
-_PROTOCOLS: Final = {1: "ICMP", 2: "IGMP", 6: "TCP", 17: "UDP", 58: "ICMPv6", 89: "OSPF"}
+_PROTOCOLS: Final = {1: "ICMP", 2: "IGMP", 6: "TCP", 17: "UDP", 47: "GRE", 58: "ICMPv6", 89: "OSPF"}
 
 
 def payload_of(head: bytes) -> tuple[int, bytes]:
