@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from scapy.layers.inet import ICMP, IP
+from scapy.layers.l2 import Ether
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
@@ -30,7 +32,7 @@ from linklab.show.widgets.page import script_hash
 
 from .conftest import Ask, pressed, screen
 from .gallery import transfer
-from .recorded import MS, recorded
+from .recorded import MS, hop, recorded
 
 
 def test_words_for_those_who_do_not_see_it() -> None:
@@ -182,7 +184,7 @@ def test_the_keyboard_alone_finds_a_loss_and_why(browser: Chrome, opened: Callab
     assert "Why was it dropped? The queue of h1-eth0 was full" in panel
     assert "port 40000 to 5201, 0 bytes of data" in panel
     pressed(browser, "l")
-    assert ask("p.said.textContent") == "No loss of these after this."
+    assert ask("p.said.textContent") == "There is no loss after this."
     pressed(browser, ",")
     assert ask("p.time") == 6 * MS
     pressed(browser, ".", ".")
@@ -207,7 +209,7 @@ def test_flows_that_are_not_shown_are_passed_over(browser: Chrome, opened: Calla
     assert "echo request, identifier 5, number 1" in inspected(ask)
     assert ask("p.said.textContent") == "Packet 20, ICMP h1 to h2: comes to h1-eth0."
     pressed(browser, "L")
-    assert ask("p.said.textContent") == "No loss of these before this."
+    assert ask("p.said.textContent") == "There is no loss before this."
 
 
 def test_nodes_and_links_are_reached_by_tab_and_say_what_is_known(browser: Chrome, opened: Callable[..., Ask]) -> None:
@@ -259,6 +261,37 @@ def test_a_cut_cable_is_cut_for_that_time_in_picture_inspector_and_events(opened
         assert ("It is cut at this moment" in inspected(ask)) is is_cut
     kinds = ask("p.eventsOf(p.runs[0]).map((it) => it.kind)")
     assert [it for it in kinds if it in ("cut", "healed")] == ["cut", "healed"]
+    ask(f"p.go({30 * MS}), p.choose(p.runs[0], {{ node: 'h2' }})")
+    assert "cable cut" in inspected(ask), "its interface is not simply up"
+    assert "The cable between h1 and h2 is cut" in inspected(ask), "both ends are told"
+    assert ask("['h1', 'h1-h2', 'h1-eth0', 'h1-a-eth0'].map((it) => p.runs[0].isAt(it, 'h1'))") == [True] * 3 + [False]
+
+
+def test_what_was_lost_on_its_way_does_not_arrive(opened: Callable[..., Ask]) -> None:
+    recording = recorded(lost=())
+    recording.hops = tuple(it._replace(discarded="IP_INNOROUTES") if it.packet == 7 else it for it in recording.hops)
+    ask = opened(recording)
+    assert ask("p.runs[0].arrivals().map((it) => [it.name, it.times.length])") == [["TCP h1 to h2", 9]]
+    ask(f"p.go({30 * MS})")
+    assert [it for it in ask("p.curves[0].values()") if it[1].endswith(" Mbit/s")]
+
+
+def test_losses_of_two_causes_are_two_rows(opened: Callable[..., Ask]) -> None:
+    recording = recorded(lost=(5, 6, 7))
+    recording.hops = tuple(it._replace(dropped="GENERIC, noop") if it.packet == 7 else it for it in recording.hops)
+    ask = opened(recording)
+    rows = "p.events[0].lines.filter(([it]) => it.kind === 'loss').map((line) => line.map((it) => it.packet))"
+    assert ask(rows) == [[5, 6], [7]]
+
+
+def test_an_icmp_message_has_no_number_that_it_lacks(opened: Callable[..., Ask]) -> None:
+    too_large = Ether(type=0x800) / IP(src="10.0.0.2", dst="10.0.0.1") / ICMP(type=3, code=4, nexthopmtu=1400)
+    recording = recorded()
+    recording.hops = (hop(0, 0, 1, too_large),)
+    ask = opened(recording)
+    ask("p.choose(p.runs[0], { packet: 0 })")
+    assert "the next link's MTU is 1400" in inspected(ask)
+    assert "identifier" not in inspected(ask)
 
 
 def test_losses_in_a_row_are_one_row_of_the_story(opened: Callable[..., Ask]) -> None:
@@ -318,7 +351,7 @@ def test_it_fits_the_page_and_nothing_scrolls_in_itself(
     browser: Chrome, opened: Callable[..., Ask], width: int
 ) -> None:
     with screen(browser, width, 768):
-        ask = opened(recorded())
+        ask = opened(recorded(), title="Two hosts and a queue")
         assert ask("document.documentElement.scrollWidth") <= width
         ask("p.step(1)")
         assert ask(SCROLLING) == 0

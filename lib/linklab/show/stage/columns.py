@@ -82,7 +82,6 @@ def about_run(run: PlayedRun, lines: Lines) -> dict[str, Any]:
     notes: dict[tuple[str, str], int] = {}
     return {
         "label": run.label,
-        "begin_s": begin_ns / 1e9,
         "length_ns": end_ns - begin_ns,
         "packets": len(run.traffic.first),
         "flows": [_flow_columns(flow) for flow in run.flows],

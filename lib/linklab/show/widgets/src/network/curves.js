@@ -140,7 +140,7 @@ export class Curves {
   }
   values() {
     const { time } = this.shown;
-    return this.parts.flatMap((part) => part.series.map((it) => [it.label, part.title.replace(/.*\((\w+).*/, "$1"), it.value(time), part.digits]))
+    return this.parts.flatMap((part) => part.series.map((it) => [it.label, part.title.replace(/.*\(([\w/]+).*/, "$1"), it.value(time), part.digits]))
       .filter((row) => row[2] !== null).map(([label, unit, value, digits]) => [label, `${value.toFixed(digits)} ${unit}`]);
   }
 }

@@ -2,7 +2,8 @@
 
 import { button, element, seconds } from "../elements.js";
 
-const FOLDED = ["loss", "retransmission"];  // many in a row at one place are one row
+const FOLDED = ["loss", "retransmission"];  // many in a row at one place for one reason are one row
+const reason = ({ why }) => why.replace(/\d[\d,.]*( packets?)?/g, "");
 const ROWS = 12;  // of the table at a time: those around the moment that is shown, so that nothing scrolls in itself
 
 export class Events {
@@ -26,7 +27,7 @@ export class Events {
     const lines = [];
     for (const it of this.open) {
       const before = lines.at(-1)?.[0];
-      if (FOLDED.includes(it.kind) && before?.kind === it.kind && before.where === it.where) lines.at(-1).push(it); else lines.push([it]);
+      if (FOLDED.includes(it.kind) && before?.kind === it.kind && before.where === it.where && reason(before) === reason(it)) lines.at(-1).push(it); else lines.push([it]);
     }
     return lines;
   }

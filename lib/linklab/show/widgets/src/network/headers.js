@@ -7,7 +7,7 @@ const ip6 = (head, at) => Array.from({ length: 8 }, (_, n) => byte2(head, at + 2
 const ip = (head, at) => [...head.subarray(at, at + 4)].join(".");
 const FLAGS = ["FIN", "SYN", "RST", "PSH", "ACK", "URG", "ECE", "CWR"];
 const ECN = ["not ECN-capable", "ECT(1)", "ECT(0)", "CE: congestion experienced"];
-const PROTOCOLS = { 2: "IGMP", 47: "GRE", 89: "OSPF" };
+const PROTOCOLS = { 2: "IGMP", 47: "GRE", 58: "ICMPv6", 89: "OSPF" };
 const ICMP = { 0: "echo reply", 3: "destination unreachable", 8: "echo request", 11: "time exceeded" };
 
 export function headers(head, length) {
@@ -25,7 +25,7 @@ export function headers(head, length) {
     rows.push(["IPv6", `${ip6(head, at + 8)} to ${ip6(head, at + 24)}, ${40 + byte2(head, at + 4)} bytes, hop limit ${head[at + 7]}`]);
     return [...rows, ...inside(head, head[at + 6], at + 40, byte2(head, at + 4))];
   }
-  if (kind !== 0x0800) { rows.push(["Type", kind === 0x0806 ? "ARP" : `0x${kind.toString(16)}`]); return rows; }
+  if (kind !== 0x0800) { if (kind !== 0x0806) rows.push(["Type", `0x${kind.toString(16)}`]); return rows; }
   if (head.length < at + 20) return rows;
   const size = (head[at] & 15) * 4, total = byte2(head, at + 2), data = at + size;
   rows.push(["IPv4", `${ip(head, at + 12)} to ${ip(head, at + 16)}, ${total} bytes, identification ${byte2(head, at + 4)}, TTL ${head[at + 8]}${head[at + 6] & 0x40 ? ", don't fragment" : ""}`]);
@@ -50,7 +50,10 @@ function inside(head, protocol, data, total) {
     const begin = head.subarray(data + 8, data + byte2(head, data + 4));
     if (begin.length) rows.push(["Data", `begins with ${begun(begin)}`]);
   } else if (protocol === 1 && head.length >= data + 8) {
-    rows.push(["ICMP", `${ICMP[head[data]] || `type ${head[data]}`}, identifier ${byte2(head, data + 4)}, number ${byte2(head, data + 6)}`]);
+    const kind = head[data], code = head[data + 1], name = ICMP[kind] || `type ${kind}`;
+    const more = [0, 8].includes(kind) ? `identifier ${byte2(head, data + 4)}, number ${byte2(head, data + 6)}`
+      : kind === 3 && code === 4 ? `too large, the next link's MTU is ${byte2(head, data + 6)}` : `code ${code}`;
+    rows.push(["ICMP", `${name}, ${more}`]);
   } else rows.push(["Protocol", PROTOCOLS[protocol] || `${protocol}`]);
   return rows;
 }

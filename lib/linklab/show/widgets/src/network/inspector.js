@@ -50,10 +50,11 @@ function cableParts(run, shown, number) {
 
 function nodeParts(run, shown, name) {
   const { kind, interfaces, routes } = run.nodes[name];
-  const told = run.events.filter((it) => it.packet === null && it.time <= shown.time && (it.where === name || it.where.startsWith(`${name}-`))).slice(-5);
+  const told = run.events.filter((it) => it.packet === null && it.time <= shown.time && run.isAt(it.where, name)).slice(-5);
+  const cut = run.cutAt(shown.time), states = interfaces.map(([port, addresses, state, mtu]) => [port, addresses, cut.has(run.cableOf(port)) ? "cable cut" : state, mtu]);
   return [
     heading(`${name}, ${kind}`),
-    table(["Interface", "addresses", "state", "MTU"], interfaces),
+    table(["Interface", "addresses", "state", "MTU"], states),
     ...(routes.length ? [heading(run.packets ? "Routes, as the recording began" : "Routes"), table(["Destination", "via", "by"], routes)] : []),
     ...(told.length ? [heading("What happened here last"), table(["Time", "what", "why"], told.map((it) => [seconds(it.time), it.what, it.why]))] : []),
   ];

@@ -183,7 +183,7 @@ export class Network {
   step(way, kind = "") {
     this.pause();
     const found = this.events.map((it) => [it.next(way, this.time, kind), it]).filter(([event]) => event).sort(([one], [two]) => way * (one.time - two.time))[0];
-    if (found) found[1].go(found[0]); else this.say(`No ${kind || "event"} of these ${way > 0 ? "after" : "before"} this.`);
+    if (found) found[1].go(found[0]); else this.say(`There is no ${kind || "event"} ${way > 0 ? "after" : "before"} this.`);
   }
   /** To the next or the previous moment at which a packet that is shown is queued, leaves or is dropped; choose that packet. */
   hop(way) {
@@ -193,7 +193,7 @@ export class Network {
       const isFarther = best && way * (time - best.time) >= 0;
       if (way * (time - this.time) > 0 && time !== Infinity && !isFarther && port.line && port.waits && this.shows(run, port.packet[i])) best = { run, port, i, time, what };
     });
-    if (!best) { this.say(`No packet ${way > 0 ? "after" : "before"} this.`); return; }
+    if (!best) { this.say(`There is no packet ${way > 0 ? "after" : "before"} this.`); return; }
     const { run, port, i, time, what } = best, packet = port.packet[i];
     this.go(time);
     this.choose(run, { packet });

@@ -88,11 +88,13 @@ export class Run {
     }
     return found.reverse();
   }
-  /** Of each flow with a hundred kilobit and more: when its packets left their last interface, and all its bits until then. */
+  /** Of each flow with a hundred kilobit and more: when its packets left their last interface, if none lost or kept them, and all its bits until then. */
   arrivals() {
-    const last = new Float64Array(this.packets).fill(-1), found = new Map();
-    for (const port of this.ports) port.packet.forEach((packet, i) => { if (port.left[i] !== Infinity && !this.isDropped(port, i) && port.left[i] > last[packet]) last[packet] = port.left[i]; });
-    const order = [...last.keys()].filter((packet) => last[packet] >= 0 && !this.isBack[packet]).sort((one, two) => last[one] - last[two]);
+    const last = new Float64Array(this.packets).fill(-1), stayed = new Set(), found = new Map();
+    for (const port of this.ports) port.packet.forEach((packet, i) => {
+      if (port.left[i] === Infinity || this.isLost(port, i)) stayed.add(packet); else if (port.left[i] > last[packet]) last[packet] = port.left[i];
+    });
+    const order = [...last.keys()].filter((packet) => last[packet] >= 0 && !stayed.has(packet) && !this.isBack[packet]).sort((one, two) => last[one] - last[two]);
     for (const packet of order) {
       const name = this.kind(packet), it = found.get(name) || { name, times: [], bits: [] };
       it.times.push(last[packet]); it.bits.push((it.bits.at(-1) || 0) + 8 * this.lengthOf[packet]);
@@ -107,6 +109,11 @@ export class Run {
   }
   /** The place of the cable that an interface is at an end of. */
   cableOf(name) { const found = this.cables.findIndex((it) => it.ends.includes(name)); return found < 0 ? undefined : found; }
+  /** Whether an event's place is a node, one of its interfaces, or a cable of it. */
+  isAt(where, node) {
+    return where === node || this.ports.some((port) => port.name === where && port.node === node)
+      || this.cables.some(({ nodes: [one, two] }) => [one, two].includes(node) && [`${one}-${two}`, `${two}-${one}`].includes(where));
+  }
   linkName(n) { const { name, ends } = this.cables[n]; return `${name}${name ? ", " : ""}${ends.join(" to ")}`; }
   /** What a port sent until a time, and how many packets were lost in its queue or behind it. */
   until(port, time) {
