@@ -21,12 +21,12 @@ RECIPES = re.findall(
 def given_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, bytes]:
     """A released class, in the folder in which this runs, with two of one name; each student's network."""
     monkeypatch.chdir(tmp_path)
-    networks = {"Ada King": b"a", "kim.lee.1": b"b", "kim.lee.2": b"c"}
+    networks = {"ada king": b"a", "kim.lee.1": b"b", "kim.lee.2": b"c"}
     for student, network in networks.items():
         Path("class/each", student).mkdir(parents=True)
         Path("class/each", student, "network").write_bytes(network)
     Path("class/each/linklab-release.json").write_text("{}")
-    Path("class/students").write_text("Ada King\nkim.lee.1 = 12\nkim.lee.2 = 13\n")
+    Path("class/students").write_text("ada king\nkim.lee.1 = 12\nkim.lee.2 = 13\n")
     return networks
 
 
@@ -45,7 +45,7 @@ def test_moodle_gives_each_student_the_own_folder(
     with zipfile.ZipFile("class/moodle.zip") as book:
         names = {name.split("_", 4)[1]: name for name in book.namelist()}  # as Moodle's importziplib.php reads them
         found = {number: _network(book.read(name)) for number, name in names.items()}
-    assert found == {"11": given_out["Ada King"], "12": given_out["kim.lee.1"], "13": given_out["kim.lee.2"]}
+    assert found == {"11": given_out["ada king"], "12": given_out["kim.lee.1"], "13": given_out["kim.lee.2"]}
     assert "Eve_Ray 14" in capsys.readouterr().out
 
 
