@@ -132,6 +132,7 @@ def test_how_many_hints_there_are_goes_out_with_the_labs(monkeypatch: pytest.Mon
         ("ada\nAda\n", "line 2: 'Ada' lists somebody twice"),
         ("ada = 12\nbob = 13, 12\n", "line 2: '12' lists somebody twice"),
         ("ada = 1;2\n", "looks like columns"),
+        ("ada\n= 12\n", "line 2: '' is no id"),
         ("# nobody\n\n", "lists no student"),
         ("x" * 101, "more than 100 bytes"),
         ("a\x1b[31m\n", "cannot be printed"),

@@ -30,7 +30,7 @@ def read_students(path: Path) -> dict[str, tuple[str, ...]]:
     owners: dict[str, str] = {}
     for number, row in enumerate(_text(_read(path, "the list of students")).splitlines(), 1):
         student, _, others = (each.strip() for each in row.partition("="))
-        if not student or student.startswith("#"):
+        if not row.strip() or student.startswith("#"):
             continue
         found[student] = tuple(name for each in others.split(",") if (name := each.strip()))
         for name in (student, *found[student]):
@@ -55,6 +55,8 @@ def _text(data: bytes) -> str:
 
 def trouble_with(student: str) -> str | None:
     """Return why an id cannot be the name of a folder; None if it can."""
+    if not student:
+        return "is no id: write one before the ="
     if student in (".", "..") or student.startswith((".", "-")):
         return "begins with a dot or a hyphen: choose another id"
     if re.search(r";|\t|,(?! )", student):
@@ -89,7 +91,7 @@ def read_secret(path: Path) -> bytes:
 def networks_of(students: Path, secret: Path) -> Mapping[str, Network]:
     """Return each student's network, by id, in the list's order.
 
-    Raises LinklabError as the two readers do, and NetworkError where two lines are one student.
+    Raises LinklabError as the two readers do, and NetworkError where two students would have one network.
     """
     return variants(read_students(students), read_secret(secret))
 
