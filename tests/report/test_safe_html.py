@@ -108,6 +108,10 @@ def test_formulas_are_drawn_and_what_is_none_stays() -> None:
     assert " ".join(re.sub("<[^>]*>", "", shown).split()) == r", of $5 and $10; $x$, $\begin{x}$ $y$ $z$"
 
 
+def test_a_formula_with_letters_that_nothing_here_can_draw_stays() -> None:
+    assert from_markdown("$延迟 = 3$") == "<p>$延迟 = 3$</p>\n"
+
+
 def test_formulas_without_end_do_no_harm() -> None:
     for text in ("$" * 9999, "$x$" * 9999, f"${'{' * 250}$", f"${'_{' * 90}$", "$a" * 9999):
         assert from_markdown(text)

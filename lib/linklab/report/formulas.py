@@ -1,6 +1,6 @@
 """Draws the formulas of a markdown text, ``$R = W/T$``, as Jupyter shows them. A page has no script that could.
 
-matplotlib reads the common part of LaTeX. What it cannot read stays as it was written.
+matplotlib reads the common part of LaTeX. What it cannot read, or has no letters for, stays as it was written.
 """
 
 from __future__ import annotations
@@ -47,7 +47,11 @@ def _drawing(formula: str) -> str:
     """Return a formula as the data address of an SVG image; empty where matplotlib cannot read it."""
     import matplotlib
     from matplotlib.figure import Figure
+    from matplotlib.font_manager import findfont, get_font
 
+    font = get_font(findfont("DejaVu Sans"))
+    if not all(font.get_char_index(ord(letter)) for letter in formula):  # another sign would stand in its place
+        return ""
     out = io.BytesIO()
     with _DRAWING, matplotlib.rc_context({"svg.hashsalt": "linklab"}):
         figure = Figure(figsize=(0.01, 0.01))
