@@ -96,7 +96,7 @@ def runs_of(table: StudyTable, setting: Mapping[str, Level]) -> list[Runs]:
     """Return the runs of each repeat in one setting: metrics, and what is computed of them.
 
     ``lasting_jitter_ms`` is the mean of the second half of the packets: a late beginning divided by the number of
-    packets, is no part of it. ``first_jitter_ms`` is the largest of the first ten.
+    packets is no part of it. ``first_jitter_ms`` is the largest of the first ten.
     Raises MeasurementError if there is no run.
     """
     return _runs_of(table, tuple(setting.items()))
@@ -220,7 +220,7 @@ def _judge_mininet(claim: Claim, tables: Tables) -> Finding:
     verdict, words = asked(nearest)
     told = [words]
     bridge = {**nearest, "switch": BRIDGE}
-    for other in ({**nearest, "sending": GREEDY}, bridge, {**bridge, "sending": GREEDY}, {**bridge, "form": GRE}):
+    for other in (bridge, {**bridge, "sending": GREEDY}, {**bridge, "form": GRE}):
         with contextlib.suppress(MeasurementError):  # a table of own levels need not have it
             told.append(asked(other)[1])
     return Finding(verdict.holds, "; ".join(dict.fromkeys(told)))
