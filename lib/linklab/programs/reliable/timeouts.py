@@ -81,7 +81,7 @@ def backs_off(played: Transfers) -> Observed:
         reason = f"it sent {len(transfer.silent)} packet{'s' * (len(transfer.silent) > 1)} in 8 s of silence"
         return Observed(reason, "send again after a timeout: about one round trip, 1 s at most", expected)
     if any(late < 1.5 * early for early, late in pairwise(gaps)):
-        return Observed("the gaps do not grow", expected=expected, found=shown)
+        return Observed("a gap is less than 1.5 times the one before", expected=expected, found=shown)
     return replace(wrong_with(transfer, "after the silence"), expected=expected, found=shown)
 
 
