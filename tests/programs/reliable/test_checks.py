@@ -80,6 +80,12 @@ def test_who_takes_samples_of_packets_sent_twice_is_told_of_karn() -> None:
     assert "Karn" in check.hint
 
 
+def test_who_keeps_a_timeout_that_has_grown_is_not_told_of_karn() -> None:
+    (result,) = judged("its timeout grows with each loss and stays", ("cost of loss",)).values()
+    (check,) = result.checks
+    assert "does yours grow" in check.hint
+
+
 # --- In a lab
 
 

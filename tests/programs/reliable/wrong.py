@@ -107,6 +107,13 @@ WRONG: Final[dict[str, Wrong]] = {
         (" and number not in self.repeated:", ":"),
         ("time.monotonic() - self.sent_s[number])", "time.monotonic() - self.begun_s[number])"),
     ),
+    "its timeout grows with each loss and stays": Wrong(
+        _TIME,
+        "a loss costs a timeout",
+        ("self.rto_s = FIRST_RTO_S", "self.rto_s, self.grown = FIRST_RTO_S, 1.0"),
+        ("self.rto_s = max(LEAST_RTO_S, ", "self.rto_s = self.grown * max(LEAST_RTO_S, "),
+        (_DOUBLED, "self.rto_s, self.grown = min(1.6 * self.rto_s, 2.0), min(1.6 * self.grown, 20.0)"),
+    ),
     "it sends all at once": Wrong(_WINDOW, "no more than WINDOW", (_HELD, "= connection, packets, 100")),
     "twice the window": Wrong(_WINDOW, "no more than WINDOW", (_HELD, "= connection, packets, 2 * window")),
     "it ends when all is sent": Wrong(

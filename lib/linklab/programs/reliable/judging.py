@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Final
@@ -39,8 +39,8 @@ _KARN: Final = (
     "take no sample of a packet that was sent twice: its acknowledgement says nothing of the round trip (Karn's rule; "
     "RFC 6298, section 3)"
 )
-_INFLATED: Final = 0.25
-"""A timeout that is 1.19 times as long, in doublings."""
+_INFLATED: Final = 1.2
+"""So many times as long a timeout is not the same one."""
 TIMEOUT: Final = "the timeout must be longer than the round trip, queueing included: measure it (RFC 6298)"
 """What to do about packets that are sent again though nothing was lost."""
 WHOLE: Final = "every byte once and in order, and both sides end with status 0 within their limits"
@@ -208,7 +208,7 @@ def cost_of_loss(played: Transfers, window: int) -> Observed:
     if transfer.took_s > most_s:
         reason = f"{transfer.lost} losses cost more than a timeout each"
         hint = "a loss costs one timeout: does yours grow, or wait for something else?"
-        if window == 1 and (wait_s := _inflated_s(transfer, timeout_s)):
+        if window == 1 and (wait_s := _inflated_s(transfer, silence(played).gaps_s() or [timeout_s])):
             reason += f": after packets that were sent twice the timeout was {wait_s:.2f} s, {timeout_s:.2f} s before"
             hint = _KARN
         return Observed(reason, hint, expected, found)
@@ -218,20 +218,22 @@ def cost_of_loss(played: Transfers, window: int) -> Observed:
     return Observed(expected=expected, found=found)
 
 
-def _inflated_s(transfer: PlayedTransfer, timeout_s: float) -> float | None:
+def _inflated_s(transfer: PlayedTransfer, gaps_s: Sequence[float]) -> float | None:
     """Return the first timeout that is too long though a packet sent once has been acknowledged since the last repeat.
 
-    None if there is none. A timeout that stays doubled is no sample of a packet that was sent twice.
+    None if there is none. ``gaps_s`` are the program's own timeouts in a silence, one after the other: a timeout that
+    stays as long as one of them has grown, and is no sample of a packet that was sent twice.
     """
-    once = 0
+    once, is_repeated = 0, False
     for early, late in pairwise(transfer.up):
         if early.digest != late.digest:
             once += 1
             continue
-        doublings = math.log2((late.s - early.s) / timeout_s)
-        if once > 1 and doublings > _INFLATED and abs(doublings - round(doublings)) > _INFLATED / 2:
-            return late.s - early.s
-        once = 0
+        wait_s = late.s - early.s
+        has_grown = any(abs(wait_s - gap_s) < gap_s / 10 for gap_s in gaps_s)
+        if is_repeated and once > 1 and wait_s > _INFLATED * gaps_s[0] and not has_grown:
+            return wait_s
+        once, is_repeated = 0, True
     return None
 
 
