@@ -36,7 +36,7 @@ import matplotlib.font_manager  # noqa: E402, F401 - makes that list, before pag
 import linklab  # noqa: E402
 from linklab.errors import LinklabError  # noqa: E402
 from linklab.runtime.backends import choose  # noqa: E402
-from tools.site import PUBLIC, commands, terminal  # noqa: E402
+from tools.site import PUBLIC, commands, labs, search, terminal  # noqa: E402
 
 project = "Linklab"
 version = release = linklab.__version__
@@ -65,9 +65,12 @@ html_theme = "pydata_sphinx_theme"
 html_title = "Linklab"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
+html_favicon = "static/favicon.svg"
+html_search_scorer = str(KIT / "docs/static/search.js")
 html_copy_source = False
 html_show_copyright = False
 html_theme_options: dict[str, Any] = {
+    "logo": {"image_light": "static/favicon.svg", "image_dark": "static/favicon.svg", "text": "Linklab"},
     "navbar_align": "left",
     "header_links_before_dropdown": 6,
     "show_prev_next": False,
@@ -119,4 +122,6 @@ def setup(app: Sphinx) -> None:
     app.connect("missing-reference", _as_text)
     app.connect("build-finished", _lead_there)
     commands.setup(app)
+    labs.setup(app)
+    search.setup(app)
     terminal.setup(app)

@@ -1,0 +1,44 @@
+"""The words by which people look for a page that does not say them often: entries of the site's index.
+
+The search ranks what stands in the index above all pages that merely have the word.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
+
+WORDS: Final = {
+    "docs/students#hand-in-a-lab": ("hand in", "submit", "upload"),
+    "docs/students#when-something-is-wrong": ("slow", "hangs", "stuck", "not installed", "error"),
+    "docs/platforms": ("install", "Windows", "macOS", "virtual machine"),
+    "docs/instructors#grade": ("grade a class", "plagiarism", "points"),
+    "docs/lms": ("Moodle", "Canvas", "gradebook"),
+    "docs/add-a-lab": ("own lab", "new lab"),
+    "docs/mininet": ("Mininet script", "max_queue_size", "TCLink"),
+    "docs/jupyterhub": ("server", "hub"),
+    "docs/time-machine": ("record", "capture", "pcap", "Wireshark"),
+    "docs/sandbox": ("security", "untrusted"),
+}
+"""The words of a page, or of a section of it."""
+
+
+def _add_entries(app: Sphinx, tree: nodes.document) -> None:
+    for place, words in WORDS.items():
+        page, _, section = place.partition("#")
+        if page != app.env.docname:
+            continue
+        found = next((it for it in tree.findall(nodes.section) if not section or section in it["ids"] + it.get("names", [])), None)
+        if found is None:
+            raise ExtensionError(f"{page} has no section {section}: tools/site/search.py names it")
+        entry = addnodes.index(entries=[("single", word, found["ids"][0], "main", None) for word in words])
+        found.insert(1, entry)
+
+
+def setup(app: Sphinx) -> None:
+    """Tell Sphinx."""
+    app.connect("doctree-read", _add_entries)
