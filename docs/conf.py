@@ -76,7 +76,7 @@ html_theme_options: dict[str, Any] = {
     "show_prev_next": False,
     "footer_start": [],
     "footer_end": [],
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": {"**": ["page-toc"], "docs/index": []},
 }
 html_sidebars: dict[str, list[str]] = {"docs/index": [], "README": []}
 

@@ -19,7 +19,7 @@ WORDS: Final = {
     "docs/instructors#grade": ("grade a class", "plagiarism", "points"),
     "docs/lms": ("Moodle", "Canvas", "gradebook"),
     "docs/add-a-lab": ("own lab", "new lab"),
-    "docs/mininet": ("Mininet script", "max_queue_size", "TCLink"),
+    "docs/mininet": ("Mininet script", "max_queue_size", "queue size", "TCLink"),
     "docs/jupyterhub": ("server", "hub"),
     "docs/time-machine": ("record", "capture", "pcap", "Wireshark"),
     "docs/sandbox": ("security", "untrusted"),
@@ -32,7 +32,10 @@ def _add_entries(app: Sphinx, tree: nodes.document) -> None:
         page, _, section = place.partition("#")
         if page != app.env.docname:
             continue
-        found = next((it for it in tree.findall(nodes.section) if not section or section in it["ids"] + it.get("names", [])), None)
+        found = next(
+            (it for it in tree.findall(nodes.section) if not section or section in it["ids"] + it.get("names", [])),
+            None,
+        )
         if found is None:
             raise ExtensionError(f"{page} has no section {section}: tools/site/search.py names it")
         entry = addnodes.index(entries=[("single", word, found["ids"][0], "main", None) for word in words])

@@ -21,7 +21,6 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 KIT: Final = Path(__file__).resolve().parents[2]
-_COPIED: Final = ("docs", "labs", "solutions")
 _LIMIT_S: Final = 300
 _SHOWN_FOLDER: Final = "~/linklab"
 """In place of the folder's own name, which differs from run to run."""
@@ -74,8 +73,12 @@ def _folder_of(page: str) -> Path:
     """Return the page's folder, made when its first command is run."""
     if page not in _folders:
         folder = Path(tempfile.mkdtemp(prefix="linklab-site-"))
-        for name in _COPIED:
+        for name in ("docs", "solutions"):
             shutil.copytree(KIT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", ".*"))
+        # The labs are made anew: in a clone somebody may have worked on them.
+        (folder / "labs").mkdir()
+        shutil.copy(KIT / "labs/glossary.md", folder / "labs")
+        subprocess.run(["linklab", "notebooks", "build"], cwd=folder, stdout=subprocess.DEVNULL, check=True)
         _folders[page] = folder
     return _folders[page]
 
