@@ -1,4 +1,4 @@
-"""``{lab} 06 imports``: a card for a lab, with its title, its time, a picture, and the question that stands in the directive.
+"""``{lab} 06 imports``: a card for a lab, with its title, its time, a picture, and the question in the directive.
 
 Title and time are those of the notebook. The picture is what the named cell of the solution shows.
 """
@@ -45,9 +45,12 @@ class LabCard(SphinxDirective):
             raise self.error(f"{found[0].name} has no title, no time, or no picture in its cell {cell}")
         page = self.env.relfn2path(f"/docs/claims/lab{number}.md")[0].removesuffix(".md")
         link = self.env.app.builder.get_relative_uri(self.env.docname, page)
+        file = self._kept(number, *picture.groups())
         card = (
-            f'<a class="lab-card" href="{link}"><img class="{_CLASSES[picture[1]]}" alt="" src="../_images/{self._kept(number, *picture.groups())}">'
-            f"<strong>{number} {escape(title)}</strong><span>{escape(' '.join(self.content))}</span><small>{escape(time)}</small></a>"
+            f'<a class="lab-card" href="{link}">'
+            f'<img class="{_CLASSES[picture[1]]}" alt="" src="../_images/{file}">'
+            f"<strong>{number} {escape(title)}</strong>"
+            f"<span>{escape(' '.join(self.content))}</span><small>{escape(time)}</small></a>"
         )
         return [nodes.raw("", card, format="html")]
 
