@@ -6,12 +6,12 @@ Title and time are those of the notebook. The picture is what the named cell of 
 from __future__ import annotations
 
 import base64
+import json
 import re
 from html import escape
 from pathlib import Path
 from typing import Final
 
-import nbformat
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
@@ -36,10 +36,10 @@ class LabCard(SphinxDirective):
         found = sorted(SOLUTIONS.glob(f"{number}-*.ipynb"))
         if not found:
             raise self.error(f"no lab has the number {number}")
-        notebook = nbformat.read(found[0], as_version=4)
-        title, time = (_said(pattern, notebook.cells[0].source) for pattern in (_TITLE, _TIME))
-        outputs = next((it.outputs for it in notebook.cells if it.id == cell), [])
-        shown = "".join(it.get("data", {}).get("text/html", "") for it in outputs)
+        cells = json.loads(found[0].read_text("utf-8"))["cells"]
+        title, time = (_said(pattern, "".join(cells[0]["source"])) for pattern in (_TITLE, _TIME))
+        outputs = next((it["outputs"] for it in cells if it["id"] == cell), [])
+        shown = "".join("".join(it.get("data", {}).get("text/html", "")) for it in outputs)
         picture = _PICTURE.search(shown)
         if not title or not time or not picture:
             raise self.error(f"{found[0].name} has no title, no time, or no picture in its cell {cell}")
