@@ -38,7 +38,7 @@ class LabCard(SphinxDirective):
             raise self.error(f"no lab has the number {number}")
         cells = json.loads(found[0].read_text("utf-8"))["cells"]
         title, time = (_said(pattern, "".join(cells[0]["source"])) for pattern in (_TITLE, _TIME))
-        outputs = next((it["outputs"] for it in cells if it["id"] == cell), [])
+        outputs = [it for each in cells if each["id"] == cell for it in each["outputs"]]
         shown = "".join("".join(it.get("data", {}).get("text/html", "")) for it in outputs)
         picture = _PICTURE.search(shown)
         if not title or not time or not picture:
