@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from selenium.webdriver import Chrome
-from selenium_axe_python import Axe
+from selenium_axe_python.axe import Axe
 
 from linklab import show
 from linklab.classroom.contents import Contents
@@ -34,7 +34,7 @@ from tests.show.recorded import recorded
 
 pytestmark = pytest.mark.skipif(missing() is not None, reason=str(missing()))
 
-RULES = "{runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']}"
+RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}
 PASSED = Check.passing("rate of L1", "40 Mbit/s", "40 Mbit/s")
 FAILED = Check.failing("rate of L2", "bw= of this link has another number", "give bw=20", "20 Mbit/s", "25 Mbit/s")
 NUMBERS = {"title": "Lab 04, rtt", "fields": [{"label": "RTT of L1", "unit": "ms"}]}
@@ -49,7 +49,8 @@ def _alive(widget: Widget) -> str:
     """A page in which a widget is drawn as in a notebook, with its values as they are."""
     values = {name: value for name, value in widget.get_state().items() if not name.startswith("_")}
     script = base64.b64encode(SCRIPT.read_bytes()).decode()
-    return f"""<!DOCTYPE html><html lang="en"><title>A widget</title><style>{STYLE.read_text("utf-8")}</style><main></main>
+    style = STYLE.read_text("utf-8")
+    return f"""<!DOCTYPE html><html lang="en"><title>A widget</title><style>{style}</style><main></main>
 <script type="module">
   const values = {json.dumps(values)};
   const model = {{ get: (name) => values[name], set() {{}}, save_changes() {{}}, on() {{}}, off() {{}} }};
@@ -105,7 +106,7 @@ def reader(request: pytest.FixtureRequest, browser: Chrome) -> Chrome:
 
 def _found(browser: Chrome) -> list[str]:
     axe = Axe(browser)
-    axe.inject()
+    axe.inject()  # type: ignore[no-untyped-call]
     found = axe.run("document", RULES)["violations"]
     return [f"{it['id']}: {it['help']}: {[node['html'][:150] for node in it['nodes'][:3]]}" for it in found]
 
