@@ -63,8 +63,8 @@ python_use_unqualified_type_names = True
 
 html_theme = "pydata_sphinx_theme"
 html_title = "Linklab"
-html_static_path = ["static"]
-html_css_files = ["site.css"]
+html_static_path = ["static", "../lib/linklab/show/tokens.css"]
+html_css_files = ["tokens.css", "site.css"]
 html_favicon = "static/favicon.svg"
 html_search_scorer = str(KIT / "docs/static/search.js")
 html_copy_source = False

@@ -23,6 +23,7 @@ from linklab.grade.render import first_reason, surprises_figure
 from linklab.report.model import Facts, Graded, LabRecord, Portfolio, Status
 
 _FOLDER: Final = Path(__file__).parent
+_TOKENS = _FOLDER.parent / "show" / "tokens.css"
 _SIGNS: Final[dict[Status, str]] = {
     "passed": "\u2713",
     "failed": "\u2717",
@@ -61,8 +62,8 @@ def encodable(text: str) -> str:
 
 
 def style() -> Safe:
-    """Return the pages' style sheet."""
-    return Safe((_FOLDER / "page.css").read_text("utf-8"))
+    """Return the pages' style sheet, with the colours and measures that Linklab's pages share."""
+    return Safe(_TOKENS.read_text("utf-8") + (_FOLDER / "page.css").read_text("utf-8"))
 
 
 def script_of(*files: Path) -> tuple[Safe, str]:

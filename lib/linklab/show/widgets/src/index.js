@@ -3,6 +3,7 @@
 import * as network from "./network/network.js";
 import * as prediction from "./prediction.js";
 import * as theory from "./theory.js";
+import "../../tokens.css";
 import "./widgets.css";
 import "./network/network.css";
 
@@ -17,7 +18,7 @@ async function draw({ model, el, keys, signal }) {
     el.dataset.ready = `${Math.round(performance.now() - begun)}`;
     return drawn;
   } catch (wrong) {
-    el.textContent = `This cannot be shown: ${wrong.message}. It needs a browser of 2023 or later.`;
+    el.textContent = `This cannot be shown: ${wrong.message}. It needs a browser of 2024 or later.`;
     throw wrong;
   }
 }

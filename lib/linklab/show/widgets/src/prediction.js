@@ -16,7 +16,7 @@ class Curve {
     this.svg.addEventListener("pointerdown", (event) => this.press(event));
     this.svg.addEventListener("pointermove", (event) => { if (this.held !== undefined) this.move(this.held, ...this.axes.under(event)); });
     for (const end of ["pointerup", "pointercancel"]) this.svg.addEventListener(end, () => { this.held = undefined; this.changed(this.points); });
-    this.element = element("div", {}, this.svg, element("div", { className: "row" },
+    this.element = element("div", {}, this.svg, element("div", { className: "in-a-row" },
       button("Add a point", "Add a point at the right of the curve", () => this.add()),
       button("Begin anew", "Take all points away", () => { this.points = []; this.show(); this.changed(this.points); })));
   }

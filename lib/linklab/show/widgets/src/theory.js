@@ -6,7 +6,7 @@ import { COLOURS, DASHES, followScheme, ink } from "./scheme.js";
 
 export function render({ model, el, signal }) {
   const { title, x, y, sliders } = model.get("about");
-  const axes = new Axes(x, y, title), legend = element("div", { className: "row" }), said = element("p", { role: "status" });
+  const axes = new Axes(x, y, title), legend = element("div", { className: "in-a-row" }), said = element("p", { role: "status" });
   const rows = sliders.map((one) => {
     const now = element("output", {});
     const slider = element("input", { type: "range", min: one.low, max: one.high, step: one.step, value: model.get("values")[one.name], oninput: () => {
@@ -26,7 +26,7 @@ export function render({ model, el, signal }) {
     legend.replaceChildren(...lines.map(([name], n) => {
       const swatch = element("span", { className: "key" });
       swatch.style.background = ink(COLOURS[n]);
-      return element("span", { className: "row" }, swatch, name);
+      return element("span", { className: "in-a-row" }, swatch, name);
     }));
     said.textContent = words;
   };

@@ -15,7 +15,7 @@ export class Events {
     this.count = element("span", { role: "status" });
     this.table = element("div", { className: "rows" });
     this.element = element("details", { className: "events", open: true }, element("summary", {}, "Events"),
-      element("div", { className: "row" }, choice("All events", "kind", all("kind")), choice("Everywhere", "where", all("where")), this.count), this.table);
+      element("div", { className: "in-a-row" }, choice("All events", "kind", all("kind")), choice("Everywhere", "where", all("where")), this.count), this.table);
   }
   /** Those that the filters and the flows shown let through. */
   get open() {

@@ -77,7 +77,7 @@ export class Network {
   bar(recorded) {
     const sizes = element("span", { className: "sizes" }, button("+", "Zoom in (+)", () => this.zoom(1.5)), button("\u2212", "Zoom out (-)", () => this.zoom(1 / 1.5)));
     if (document.fullscreenEnabled) sizes.append(icon(button("", "Fill the screen, or leave it again (f)", () => this.fill()), "M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4"));
-    return element("div", { className: "bar" }, element("div", { className: "row" }, ...(recorded ? this.timeRow() : []), sizes), ...(recorded ? [this.said] : []));
+    return element("div", { className: "bar" }, element("div", { className: "in-a-row" }, ...(recorded ? this.timeRow() : []), sizes), ...(recorded ? [this.said] : []));
   }
   timeRow() {
     this.slider = element("input", { type: "range", min: 0, max: this.length, step: Math.max(1, Math.round(this.length / 1e6)), value: 0, ariaLabel: "Time",
@@ -100,7 +100,7 @@ export class Network {
       return element("label", {}, input, swatch, name);
     };
     return element("details", { className: "flows" }, element("summary", {}, `Flows (${this.flowNames.length})`),
-      ...[...protocols].map(([protocol, names]) => element("div", { className: "row", role: "group", ariaLabel: protocol }, ...names.map(box))));
+      ...[...protocols].map(([protocol, names]) => element("div", { className: "in-a-row", role: "group", ariaLabel: protocol }, ...names.map(box))));
   }
   recolour() {
     for (const [swatch, colour] of this.swatches) swatch.style.background = ink(colour);

@@ -73,7 +73,7 @@ export class Stage {
     this.corner = [this.middle[0] - wide / this.scale / 2, this.middle[1] - high / this.scale / 2];
     this.svg.setAttribute("viewBox", [...this.corner, wide / this.scale, high / this.scale].join(" "));
     this.holder.style.setProperty("--scale", this.scale);
-    this.holder.classList.toggle("far", this.scale < LEGIBLE);
+    this.holder.classList.toggle("from-afar", this.scale < LEGIBLE);
     this.holder.classList.toggle("zoomed", this.zoomed > 1);
     this.draw();
   }
