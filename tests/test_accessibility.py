@@ -32,7 +32,7 @@ from tests.notebooks.run_notebook import ROOT
 from tests.report import books
 from tests.show.recorded import recorded
 
-pytestmark = pytest.mark.skipif(missing() is not None, reason=str(missing()))
+pytestmark = [pytest.mark.large, pytest.mark.skipif(missing() is not None, reason=str(missing()))]
 
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}
 PASSED = Check.passing("rate of L1", "40 Mbit/s", "40 Mbit/s")
