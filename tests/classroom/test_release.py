@@ -135,6 +135,7 @@ def test_how_many_hints_there_are_goes_out_with_the_labs(monkeypatch: pytest.Mon
         ("ada\n= 12\n", "line 2: '' is no id"),
         ("# nobody\n\n", "lists no student"),
         ("x" * 101, "more than 100 bytes"),
+        ("a\0d\0a\0\n", "save the list as UTF-8"),
         ("a\x1b[31m\n", "cannot be printed"),
         ("id;name\nada;Ada King\n", "line 1: 'id;name' looks like columns of a table: write one id a line"),
         ("ada\nbob,Bob Ray\n", "line 2: 'bob,Bob Ray' looks like columns"),

@@ -61,7 +61,7 @@ def trouble_with(student: str) -> str | None:
         return "begins with a dot or a hyphen: choose another id"
     if re.search(r";|\t|,(?! )", student):
         return "looks like columns of a table: write one id a line, and nothing else"
-    if "\ufffd" in student:
+    if "\ufffd" in student or "\0" in student:
         return "holds what is no text in UTF-8: save the list as UTF-8"
     if "/" in student or "\\" in student or not student.isprintable():
         return "holds a slash, or what cannot be printed: choose another id"
