@@ -42,7 +42,7 @@ def with_drawings(text: str) -> tuple[str, dict[str, str]]:
     return _FORMULA.sub(drawn, text), drawings
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=4096)  # one question's, of a class: some 4 kB each
 def _drawing(formula: str) -> str:
     """Return a formula as the data address of an SVG image; empty where matplotlib cannot read it."""
     import matplotlib
