@@ -26,7 +26,7 @@ def about_network(scene: NetworkScene) -> dict[str, Any]:
 def _about_node(scene: NetworkScene, node: DrawnNode) -> dict[str, Any]:
     interfaces = [
         [it.name, ", ".join(it.addresses) or "no address", "up" if it.up else "down", f"{it.mtu_bytes} bytes"]
-        for it in scene.interfaces
+        for it in (*scene.interfaces, *scene.gateways)
         if it.node == node.name
     ]
     routes = [[route.destination, route.via or "", route.interface] for route in node.routes]

@@ -140,7 +140,8 @@ class DrawnSubnet:
 
 @dataclass(frozen=True)
 class NetworkScene:
-    """All that is drawn. ``loose`` are interfaces with no cable in them.
+    """All that is drawn. ``loose`` are interfaces with no cable in them, ``gateways`` those of a layer-3 switch in its
+    VLANs.
 
     Where switches are ``controlled``, their ports have numbers, and they ask a controller.
     """
@@ -151,6 +152,7 @@ class NetworkScene:
     loose: tuple[DrawnInterface, ...]
     subnets: tuple[DrawnSubnet, ...]
     controlled: bool = False
+    gateways: tuple[DrawnInterface, ...] = ()
 
     @property
     def kinds(self) -> dict[str, NodeKind]:
@@ -241,7 +243,8 @@ def read_scene(state: NetworkState, plan: Topology | None = None) -> NetworkScen
         doubtful |= {end for end in ends if any(IPv4Interface(it).network != prefix for it in end.addresses)}
     judged = {end: replace(end, fits=end not in doubtful) for end in (*loose, *ends_of(cables))}
     cables = [Cable(judged[cable.a], judged[cable.b], cable.name) for cable in cables]
-    return NetworkScene("", nodes, tuple(cables), tuple(judged[it] for it in loose), tuple(subnets))
+    still_loose = tuple(judged[it] for it in loose)
+    return NetworkScene("", nodes, tuple(cables), still_loose, tuple(subnets), gateways=tuple(gateways))
 
 
 def _kind(node: NodeState) -> NodeKind:
