@@ -276,6 +276,14 @@ def test_what_was_lost_on_its_way_does_not_arrive(opened: Callable[..., Ask]) ->
     assert [it for it in ask("p.curves[0].values()") if it[1].endswith(" Mbit/s")]
 
 
+def test_a_steady_rate_is_as_high_at_a_recording_s_ends(opened: Callable[..., Ask]) -> None:
+    """A thousand bits each millisecond, from the first to the last of 100."""
+    ask = opened(recorded())
+    ask("window.times = Array.from({ length: 101 }, (_, n) => n * 1e6)")
+    rates = ask("[0, 5e7, 1e8].map((at) => p.curves[0].rate(times, times.map((_, n) => 1000 * n), at))")
+    assert rates == pytest.approx([1, 1, 1])
+
+
 def test_losses_of_two_causes_are_two_rows(opened: Callable[..., Ask]) -> None:
     recording = recorded(lost=(5, 6, 7))
     recording.hops = tuple(it._replace(dropped="GENERIC, noop") if it.packet == 7 else it for it in recording.hops)

@@ -41,7 +41,8 @@ export class Curves {
   /** The rate in Mbit/s around a time: over a fiftieth of what the tracks show. */
   rate(times, bits, time) {
     const [from, to] = this.shown.view, half = Math.max(1e7, (to - from) / 100), until = (at) => { const n = lastUpTo(times, at); return n < 0 ? 0 : bits[n]; };
-    return (until(time + half) - until(time - half)) / (2 * half) * 1000;
+    const begin = Math.max(0, time - half), end = Math.min(this.run.length_ns, time + half);  // before and after it nothing was recorded
+    return end > begin ? (until(end) - until(begin)) / (end - begin) * 1000 : null;
   }
   /** A curve has its flow's colour, and several of one flow have dashes of their own. */
   styled(it, before) {

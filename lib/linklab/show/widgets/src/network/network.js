@@ -67,7 +67,7 @@ export class Network {
         element("details", { ontoggle: () => this.list() }, element("summary", {}, "This moment in words"), this.lists[n]))] : []))));
     const grid = element("div", { className: "runs" }, ...columns);
     grid.style.setProperty("--runs", this.runs.length);
-    root.append(this.bar(recorded), grid, element("details", {}, element("summary", {}, "Keys, what is drawn, and the network in words"), ...legend(recorded), ...this.runs.map((run) => element("p", { className: "words" }, run.words))));
+    root.append(this.bar(recorded), grid, element("details", {}, element("summary", {}, recorded ? "Keys, what is drawn, and the network in words" : "Keys, and the network in words"), ...legend(recorded), ...this.runs.map((run) => element("p", { className: "words" }, run.words))));
     keys.addEventListener("keydown", (event) => this.key(event), { signal });
     document.addEventListener("fullscreenchange", () => this.stages.forEach((stage) => stage.resize()), { signal });
     followScheme(root, () => this.recolour(), signal);
