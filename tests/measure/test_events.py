@@ -258,6 +258,11 @@ def bfd(number: int, interface: str, state: int, multiplier: int, diagnostic: in
     return PacketHop(number, interface, at_ns, at_ns, at_ns, len(head), head)
 
 
+def test_a_flow_that_begins_has_its_protocol() -> None:
+    recording = Recording(NetworkState(()), (Port("r1", "r1-eth0", None),), (bfd(0, "r1-eth0", 3, 3),), end_s=1)
+    assert "first UDP packet" in recording.events.first("flow begins").what
+
+
 def test_bfd_gives_a_neighbour_up_when_as_many_packets_are_missing_as_the_neighbour_said() -> None:
     """RFC 5880, section 6.8.4: who receives goes by the multiplier of the packets that it received."""
     up, down, expired = 3, 1, 1

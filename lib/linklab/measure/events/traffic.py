@@ -141,11 +141,13 @@ class RecordedTraffic:
     def _ends(self, flow: Flow) -> Iterator[Event]:
         source, destination = self.names.place(flow.ends.source), self.names.place(flow.ends.destination)
         hops = [it.hop for it in flow.packets]
-        yield self._at(hops[0], "flow begins", f"{source} sends a first packet to {destination}.", "", flow)
+        yield self._at(
+            hops[0], "flow begins", f"{source} sends a first {flow.ends.protocol} packet to {destination}.", "", flow
+        )
         if len(hops) > 1:
             usual_ns = (hops[-1].queued_ns - hops[0].queued_ns) / (len(hops) - 1)
             if self.recording.end_s * 1e9 - hops[-1].queued_ns > _SILENCES * usual_ns:
-                words = f"The last packet between {source} and {destination} is sent."
+                words = f"The last {flow.ends.protocol} packet between {source} and {destination} is sent."
                 yield self._at(hops[-1], "flow ends", words, "", flow)
 
     def _tcp_ends(self, flow: Flow) -> Iterator[Event]:
@@ -154,7 +156,7 @@ class RecordedTraffic:
         if begin.segment and begin.segment.flags & (SYN | ACK) == SYN:
             yield self._at(begin.hop, "flow begins", f"{source} opens a connection to {destination}.", "", flow)
         else:
-            words = f"{source} sends a first packet to {destination}."
+            words = f"{source} sends a first TCP packet to {destination}."
             why = "The connection is older than the recording." if begin.segment else ""
             yield self._at(begin.hop, "flow begins", words, why, flow)
         ending = [it for it in flow.packets if it.segment and it.segment.flags & (FIN | RST)]
