@@ -67,7 +67,7 @@ def test_dialects_of_one_program_are_alike() -> None:
     assert len(texts) > 8
     (found,) = programs_alike("x", texts | {"other": SOLUTION}, STARTER)
     assert set(found.students) == set(texts), "together, and without the one that was written apart"
-    assert 0.94 < found.least <= found.most == 1
+    assert 0.93 < found.least <= found.most == 1
 
 
 def test_what_everybody_was_given_does_not_count() -> None:
