@@ -89,7 +89,7 @@ WRONG: Table = {
         (TC.format(100, 3), {"dropped": 3, "limit": "c"}, "another interface"),
         (TC.format(67, 0), {"dropped": 0, "limit": "c"}, "has not dropped any of its"),
         (TC.format(67, 76), {"dropped": 75, "limit": "c"}, "75 is too little"),
-        (TC.format(67, 76), {"dropped": 76, "limit": "a"}, "that is not it"),
+        (TC.format(67, 76), {"dropped": 76, "limit": "a"}, "is not right"),
         (TC.format(67, 76), {"dropped": 67, "limit": "c"}, "that is the queue's limit"),
     ],
     functions.check_parsed: [

@@ -37,7 +37,7 @@ WRONG: Table = {
         ([10, *[130 * 1448] * 50], "after cwnd:"),
         ([10, 20, 40, *[60] * 50], "from its start to its end"),
     ],
-    lab05.check_questions: [("a", "that is not it")],
+    lab05.check_questions: [("a", "is not right")],
 }  # fmt: skip
 
 

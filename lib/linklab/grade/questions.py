@@ -241,7 +241,7 @@ class OneOf:
             passed = Check.passing(self.what, expected, chosen, self.explanation)
             return (replace(passed, chosen=option),)
         remark = self.remarks.get(option)
-        reason = f"{chosen}: that is not it{f': {remark}' if remark else ''}"
+        reason = f"{option} is not right{f'; {remark}' if remark else ''}"
         return (replace(Check.failing(self.what, reason, self.hints, expected, chosen), chosen=option),)
 
 

@@ -499,7 +499,7 @@ def _queue(case: _Mismatch) -> _Causes:
     yield from _argument_missing(case, "max_queue_size=")
     yield from _swapped(case)
     is_default = case.found_value == _NETEM_DEFAULT_LIMIT_PACKETS
-    yield is_default, "netem's own limit is in use: max_queue_size= was not given"
+    yield is_default, "max_queue_size= was not given, so the queue has room for 1000 packets"
     yield True, "max_queue_size= of this link has another number: it is in packets"
 
 
