@@ -125,7 +125,7 @@ LINES: list[tuple[NetworkState, NetworkState, str]] = [
         (both(delay_ms=20), ".*one direction"),
         (both(delay_ms=0.01), ".*write delay='10ms'"),
         (both(delay_ms=13), ".*delay= of this link has another number"),
-        (both(queue_packets=1000), ".*netem's own limit"),
+        (both(queue_packets=1000), ".*room for 1000 packets"),
         (both(queue_packets=100), ".*max_queue_size= of this link has another number"),
         (both(queue_packets=None), ".*or the kernel has no netem"),
     )

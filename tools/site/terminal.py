@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -78,7 +79,9 @@ def _folder_of(page: str) -> Path:
         # The labs are made anew: in a clone somebody may have worked on them.
         (folder / "labs").mkdir()
         shutil.copy(KIT / "labs/glossary.md", folder / "labs")
-        subprocess.run(["linklab", "notebooks", "build"], cwd=folder, stdout=subprocess.DEVNULL, check=True)
+        subprocess.run(
+            [sys.executable, "-m", "linklab", "notebooks", "build"], cwd=folder, stdout=subprocess.DEVNULL, check=True
+        )
         _folders[page] = folder
     return _folders[page]
 
