@@ -55,6 +55,7 @@ def test_every_room_is_in_the_table() -> None:
     assert {_room(path) for path in FILES} == set(LEVELS)
 
 
+@pytest.mark.large
 def test_imports_point_upwards() -> None:
     wrong = [
         f"{path.relative_to(HOUSE)} imports {room}"

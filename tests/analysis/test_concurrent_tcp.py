@@ -37,6 +37,7 @@ def lab(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[lin
         yield lab
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
 def test_the_course_network_does_as_expected(lab: linklab.Lab, step: Step) -> None:
     state = lab.state()
@@ -98,6 +99,7 @@ def test_links_with_a_cable_s_overhead_do_as_expected(
         assert expected.holds(measured), (expected, measured)
 
 
+@pytest.mark.large
 def test_pings_beside_a_transfer_may_come_as_often_as_anybody_likes(lab: linklab.Lab) -> None:
     """Each looks into the queue of slow start, before L1 as well, which a ping a second passes by."""
     run = run_together(lab, [PingFlow("h1", "h4", 125, 0.2), SimpleperfFlow("h1", "h4", 25)])

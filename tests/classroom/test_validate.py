@@ -82,6 +82,7 @@ def test_pictures_differ_by_their_digest_and_long_lines_around_the_first_differe
     assert difference(shown("", ""), []).endswith(", got nothing")
 
 
+@pytest.mark.large
 def test_a_network_lies_beside_the_copy(tmp_path: Path) -> None:
     kit = _kit(tmp_path, _01_net=["import linklab\nraise ValueError(linklab.course_network().name)"])
     secret = b"a course secret of some length"
@@ -108,6 +109,7 @@ def test_labs_are_chosen_by_number_or_name(tmp_path: Path) -> None:
         notebooks_of(tmp_path / "solutions")
 
 
+@pytest.mark.large
 @pytest.mark.lab
 def test_the_command_prints_a_table_and_a_line_for_each_failed_cell(
     virtual: Kind, tmp_path: Path, capsys: pytest.CaptureFixture[str]

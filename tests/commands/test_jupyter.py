@@ -95,6 +95,7 @@ def start_lab_in_a_notebook(port: int, token: str, runtime: Path) -> None:
         client.stop_channels()
 
 
+@pytest.mark.large
 def test_the_page_is_for_its_owner_alone_and_its_terminal_is_among_the_labs(tmp_path: Path, port: int) -> None:
     labs = tmp_path / "labs"
     labs.mkdir()

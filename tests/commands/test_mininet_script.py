@@ -92,6 +92,7 @@ def test_a_script_runs_as_it_is_with_its_folder_its_arguments_and_its_status(vir
     assert "*** done\n" in done.stderr
 
 
+@pytest.mark.large
 def test_what_a_script_measures_is_the_same_each_time_and_plain_links_shape_nothing(
     virtual: Kind, tmp_path: Path
 ) -> None:
@@ -302,6 +303,7 @@ import numpy
 """
 
 
+@pytest.mark.large
 def test_what_strangers_scripts_count_on_is_there_and_mistakes_are_told(virtual: Kind, tmp_path: Path) -> None:
     done = ran(tmp_path, STRANGE)
     assert done.stdout.split("\n") == [
@@ -341,6 +343,7 @@ def test_a_mistake_with_which_mininet_cannot_go_on_is_one_line(
     assert re.search(told, one_line(done.stderr))
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("address", ["nonsense", "10.0.0.300/24", "10.0.0.1/33"])
 def test_what_is_no_address_is_told_and_mininet_goes_on(address: str, virtual: Kind, tmp_path: Path) -> None:
     done = ran(tmp_path, f"net = Mininet(controller=None)\nnet.addHost('h1', ip='{address}')\nprint('goes on')\n")
@@ -348,6 +351,7 @@ def test_what_is_no_address_is_told_and_mininet_goes_on(address: str, virtual: K
     assert f"{address!r} is no IPv4 address" in done.stderr
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(
     "text",
     [
@@ -516,6 +520,7 @@ def test_ctrl_c_ends_what_waits_and_what_computes_and_the_lab(
         assert terminal.left() == {}
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(
     ("endless", "told"),
     [("time.sleep(100)", r"no answer in 300,000 s of the lab's time"), ("pass", r"silent for 12 s of real time")],

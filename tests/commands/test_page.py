@@ -74,6 +74,7 @@ def page(address: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pag
     opened.close()
 
 
+@pytest.mark.large
 def test_the_address_opens_the_first_lab_with_nothing_in_its_way(page: Page, address: str) -> None:
     page.open(address)
     page.see(".jp-NotebookPanel .jp-Notebook-ExecutionIndicator")

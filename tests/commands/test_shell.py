@@ -62,6 +62,7 @@ def test_a_lab_of_its_own(virtual: Kind, tmp_path: Path) -> None:
         assert shell.left() == {}
 
 
+@pytest.mark.large
 @pytest.mark.lab
 def test_ctrl_c_ends_the_command_and_not_the_lab(virtual: Kind, tmp_path: Path) -> None:
     with Terminal(tmp_path, "shell", "h2", "--network", "two-hosts") as shell:

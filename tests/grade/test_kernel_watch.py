@@ -55,6 +55,7 @@ def _executed(
     return [output.evalue for output in student.cells[-1].outputs if output.output_type == "error"]
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(
     ("sources", "said"),
     [
@@ -89,5 +90,6 @@ def test_no_older_value_is_judged_where_an_answer_stopped_with_an_error(earlier:
     assert said.startswith("still open")
 
 
+@pytest.mark.large
 def test_a_name_that_no_cell_of_the_notebook_makes_is_pythons_own_error(tmp_path: Path) -> None:
     assert _executed(tmp_path, ("answer", ""), ("own", "nowhere")) == ["name 'nowhere' is not defined"]

@@ -68,6 +68,7 @@ def _kit_with(kit: Kit, **texts: str) -> Kit:
     return replace(kit, labs={**kit.labs, LAB: replace(lab, parts=parts, book={**lab.book, "cells": cells})})
 
 
+@pytest.mark.large
 def test_a_typo_in_the_instructors_words_judges_nobody_again(group: PretendedClass, kit: Kit) -> None:
     group.hand_in("ada", solved())
     group.grade()
@@ -80,6 +81,7 @@ def test_a_typo_in_the_instructors_words_judges_nobody_again(group: PretendedCla
     assert group.judged == 1
 
 
+@pytest.mark.large
 def test_it_is_said_who_gained_and_who_lost_what(group: PretendedClass) -> None:
     group.hand_in("ada", starter())
     group.hand_in("bob", solved())
@@ -95,6 +97,7 @@ def test_it_is_said_who_gained_and_who_lost_what(group: PretendedClass) -> None:
     assert summary == "2 notebooks judged again: the points of 2 changed"
 
 
+@pytest.mark.large
 def test_one_student_is_judged_again_and_all_others_stay(group: PretendedClass, kit: Kit) -> None:
     for student in ("ada", "bob"):
         group.hand_in(student, solved())

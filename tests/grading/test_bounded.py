@@ -87,6 +87,7 @@ def _attached(book: object, attachments: object) -> object:
     return book
 
 
+@pytest.mark.large
 def test_no_students_files_stop_the_class(group: PretendedClass) -> None:
     for student in ("ada", *_HOSTILE):
         group.hand_in(student, solved())
@@ -138,6 +139,7 @@ def test_a_page_is_written_again_only_where_something_changed(group: PretendedCl
     assert "Another answer." in page.read_text("utf-8")
 
 
+@pytest.mark.large
 @pytest.mark.slow
 def test_damaged_submissions_end_no_run(kit: Kit, tmp_path: Path) -> None:
     """A hundred thousand: ``python -m tests.support.fuzzer 100000``."""

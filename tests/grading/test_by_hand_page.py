@@ -245,6 +245,7 @@ def test_points_and_a_comment_for_a_failed_check_reach_the_student(group: Preten
     assert again.points == after.points
 
 
+@pytest.mark.large
 def test_an_answer_stands_as_its_student_sees_it(group: PretendedClass, contents: Contents) -> None:
     text = "=> **so**, $R = W/T$\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n![d](attachment:d.png)"
     for student, picture in (("ada", "AAAA"), ("bob", "BBBB")):
@@ -260,6 +261,7 @@ def test_an_answer_stands_as_its_student_sees_it(group: PretendedClass, contents
     assert all(answers.count(f"data:image/png;base64,{picture}") == 1 for picture in ("AAAA", "BBBB"))
 
 
+@pytest.mark.large
 @pytest.mark.slow
 @pytest.mark.skipif(missing() is not None, reason=str(missing()))
 def test_the_keyboard_alone_is_enough(server: ByHandServer, folder: Path, tmp_path: Path) -> None:

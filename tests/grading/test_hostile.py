@@ -234,6 +234,7 @@ LARGE = (
 )  # fmt: skip
 
 
+@pytest.mark.large
 def test_what_patches_searches_and_fills_gains_nothing(virtual: Kind, tmp_path: Path) -> None:
     others = tmp_path / "other"
     others.mkdir()

@@ -38,6 +38,7 @@ def test_a_solution_gets_all_points(virtual: Kind, tmp_path: Path, lab: str) -> 
     assert {cell.status for cell in done.judged.cells if cell.kind == "free text"} <= {"answered"}
 
 
+@pytest.mark.large
 def test_a_program_that_cannot_be_tried_fails_and_leaves_no_points_open(virtual: Kind, tmp_path: Path) -> None:
     (tmp_path / "reliable.py").write_text("def broken(:\n")
     files = {"reliable.py": tmp_path / "reliable.py"}
@@ -47,6 +48,7 @@ def test_a_program_that_cannot_be_tried_fails_and_leaves_no_points_open(virtual:
     assert (done.judged.open_points, done.judged.for_the_instructor) == (0, ())
 
 
+@pytest.mark.large
 def test_a_starter_fails_all_checks(virtual: Kind, tmp_path: Path) -> None:
     done = judge(starter("01"), tmp_path)
     checks = [cell for cell in done.judged.cells if cell.kind == "check"]
@@ -62,6 +64,7 @@ def test_who_has_no_simpleperf_measures_with_linklabs(virtual: Kind, tmp_path: P
     assert "Measuring with Linklab" in done.shown("answer-transfers")
 
 
+@pytest.mark.large
 def test_a_judge_that_is_told_to_end_leaves_no_verdict(virtual: Kind, tmp_path: Path) -> None:
     """It would count in the next run, with all checks that were not run."""
     book = changed(without(solution("04"), "imports", "answer-rtt", "check-rtt"), {"answer-rtt": "while True: pass"})
@@ -75,6 +78,7 @@ def test_a_judge_that_is_told_to_end_leaves_no_verdict(virtual: Kind, tmp_path: 
     assert not (work.folder / VERDICT).exists()
 
 
+@pytest.mark.large
 def test_a_check_that_crashes_is_nobodys_failure(virtual: Kind, tmp_path: Path) -> None:
     kept = [f"{role}-{name}" for name in ("rtt", "parsed", "summary") for role in ("answer", "check")]
     book = without(solution("04"), "imports", *kept)
@@ -99,6 +103,7 @@ measured_rtt_ms = {name: rtt_floor_ms(path(network, *ends)) for name, ends in ru
 """
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("start", ["lab = linklab.start(network)", "lab = linklab.start(network).state()"])
 def test_lab_01_wants_a_network_of_the_students_own(virtual: Kind, tmp_path: Path, start: str) -> None:
     cells = {
@@ -109,6 +114,7 @@ def test_lab_01_wants_a_network_of_the_students_own(virtual: Kind, tmp_path: Pat
     assert done.judged.open_points == sum(one.max_points for one in done.judged.cells if one.kind == "free text")
 
 
+@pytest.mark.large
 def test_a_program_that_the_notebook_writes_is_noted(virtual: Kind, tmp_path: Path) -> None:
     copied = "import os, shutil\nshutil.copy(os.environ['LINKLAB_SIMPLEPERF'], 'reliable.py')"
     book = without(changed(solution("13"), {"imports": copied}), "imports", "check-stop-and-wait")
@@ -130,6 +136,7 @@ def test_a_search_is_judged_on_the_same_networks_again(virtual: Kind, tmp_path: 
     assert [int(re.findall(r"seed (\d+)", name)[0]) for name in named] == list(drawn)
 
 
+@pytest.mark.large
 def test_a_variant_is_judged_by_its_own_numbers(virtual: Kind, tmp_path: Path) -> None:
     network = variant("ada", SECRET)
     book = without(solution("04"), "imports", "answer-parsed", "check-parsed", "answer-pings", "check-pings")

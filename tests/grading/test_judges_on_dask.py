@@ -79,6 +79,7 @@ def works(kit: Kit, folder: Path, count: int, word: str = "") -> list[Work]:
     return [prepare(Work(f"student-{it}", lab.worth, draft, folder=folder / str(it)), text, {}) for it in range(count)]
 
 
+@pytest.mark.large
 def test_all_are_judged_and_kept(kit: Kit, client: Cluster, tmp_path: Path) -> None:
     watch = Watch()
     found = DaskCrew(client, watch, JUDGE).run(works(kit, tmp_path, 3))
@@ -87,6 +88,7 @@ def test_all_are_judged_and_kept(kit: Kit, client: Cluster, tmp_path: Path) -> N
     assert all(work.verdict.state == "judged" for work in works(kit, tmp_path, 3)), "they count in another run"
 
 
+@pytest.mark.large
 def test_a_worker_that_is_killed_half_way_costs_nothing(
     kit: Kit, cluster: Any, client: Cluster, tmp_path: Path
 ) -> None:

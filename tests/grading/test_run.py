@@ -41,6 +41,7 @@ HEAD = "key,lab,question,student,of,points,comment,grader,answer\n"
 SECRET = b"a course secret of some length"
 
 
+@pytest.mark.large
 @pytest.mark.slow
 def test_a_class_of_every_case_is_graded(group: PretendedClass) -> None:
     cases = [case for case in CASES if case.name != "huge"]
@@ -86,6 +87,7 @@ def test_the_folder_may_be_named_from_here(group: PretendedClass, monkeypatch: p
     assert group.grade().students[0].points == 7
 
 
+@pytest.mark.large
 def test_what_is_judged_counts_until_something_changes(group: PretendedClass) -> None:
     group.hand_in("ada", solved())
     group.hand_in("bob", starter())
@@ -101,6 +103,7 @@ def test_what_is_judged_counts_until_something_changes(group: PretendedClass) ->
     assert group.judged == 1, "another program beside the notebook is another submission"
 
 
+@pytest.mark.large
 def test_a_damaged_store_is_judged_again(group: PretendedClass) -> None:
     group.hand_in("ada", solved())
     first = group.grade()
@@ -112,6 +115,7 @@ def test_a_damaged_store_is_judged_again(group: PretendedClass) -> None:
         assert group.judged == 1
 
 
+@pytest.mark.large
 def test_a_notebook_that_ended_early_gets_another_try_under_other_limits(group: PretendedClass) -> None:
     group.hand_in("ada", put(solved(), answer_prediction_rtt="predicted_rtt_ms = 20\n# judge: early"))
     group.hand_in("bob", solved())
@@ -154,6 +158,7 @@ def test_simpleperf_alone_is_enough_for_its_lab(group: PretendedClass, kit: Kit)
     assert file.read_bytes() == program()
 
 
+@pytest.mark.large
 def test_points_given_by_hand_are_taken_in_and_never_lost(group: PretendedClass, kit: Kit) -> None:
     group.hand_in("ada", solved())
     group.hand_in("bob", put(solved(), reflect_queue="=1+1\nMine."))

@@ -21,6 +21,7 @@ from tests.notebooks.run_notebook import ROOT
 from tests.processes import running_with
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(
     ("word", "trouble"),
     [
@@ -69,6 +70,7 @@ def test_a_judge_that_hangs_is_ended(group: PretendedClass, word: str, monkeypat
     assert not running_with(str(group.output))
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_an_interrupted_run_leaves_nothing_behind_and_keeps_what_is_done(
     group: PretendedClass, number: signal.Signals

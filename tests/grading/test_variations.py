@@ -83,6 +83,7 @@ def test_honest_work_in_labs(virtual: Kind, tmp_path: Path) -> None:
     both(variations.IN_LABS, variations.COURSE_LAB, variations.PROGRAM, tmp_path)
 
 
+@pytest.mark.large
 def test_who_has_not_done_the_work_does_not_pass(virtual: Kind, tmp_path: Path) -> None:
     cases = (*variations.KNOWN_TO_PASS, *variations.CHEATS)
     done = in_class(notebook(cases, ""), {}, tmp_path)

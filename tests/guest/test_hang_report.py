@@ -42,6 +42,7 @@ def _server(net: Any) -> None:
     net["h2"].cmd("python3 -c 'import socket; socket.create_server((\"\", 5001)).accept()'")
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(
     ("function", "says"),
     [
@@ -69,6 +70,7 @@ def test_a_command_that_waits_for_ever_is_ended_and_named(lab: linklab.Lab) -> N
     assert lab["h1"].cmd("echo well").strip() == "well"
 
 
+@pytest.mark.large
 def test_long_waits_that_name_their_end_are_let_be(lab: linklab.Lab) -> None:
     before = lab.now()
     lab.sleep(1_000_000)

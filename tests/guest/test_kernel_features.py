@@ -213,6 +213,7 @@ ROWS = {
 }  # fmt: skip
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("name", ROWS)
 def test_the_kernel_takes_what_courses_ask_for(lab: linklab.Lab, name: str) -> None:
     lines = [f"(set -e; {row})\n[ $? = 0 ] || echo 'refused: {row.replace(QUOTE, '')}'" for row in ROWS[name]]

@@ -130,6 +130,7 @@ def test_a_second_lab_does_not_meet_the_first(course: linklab.Lab, tmp_path: Pat
             course.read_file("/tmp/mine")
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("switch", ["bridge", "ovs", "ovs-user"])
 def test_every_kind_of_switch(virtual: Kind, tmp_path: Path, switch: SwitchName) -> None:
     with linklab.start(SWITCHED, switch=switch, folder=tmp_path) as lab:
@@ -401,6 +402,7 @@ def test_a_lab_ends_with_its_last_name(virtual: Kind, tmp_path: Path) -> None:
     lab.stop()
 
 
+@pytest.mark.large
 def test_a_file_larger_than_a_message_comes_out_and_goes_in(course: linklab.Lab) -> None:
     course["root"].cmd("yes 0123456 | head -c 50M > /tmp/large")
     data = course.read_file("/tmp/large")
@@ -422,6 +424,7 @@ def test_mininets_command_line_computes_no_longer_for_many_lines_than_a_command(
     assert computed_s(lambda: course.cli(f"h1 {many}")) < 10 * max(of_command_s, 0.05)
 
 
+@pytest.mark.large
 def test_a_file_or_command_without_end_is_refused_and_the_lab_lives_on(
     course: linklab.Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:

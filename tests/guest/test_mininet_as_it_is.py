@@ -31,6 +31,7 @@ def test_the_document_says_what_does_not_run(source: Path) -> None:
     assert set(mininet_material.whys()) | {PIECE} < set(mininet_material.pieces(source))
 
 
+@pytest.mark.large
 def test_what_the_document_says_runs_runs(virtual: Kind, source: Path) -> None:
     """One of them; python -m tools.mininet_material runs all."""
     outcome = mininet_material.run(source, PIECE)

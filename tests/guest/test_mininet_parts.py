@@ -223,6 +223,7 @@ def test_hosts_of_classes_of_mininets(virtual: Kind, tmp_path: Path, options: di
 # switches
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("cls", [partial(OVSSwitch, failMode="standalone"), OVSBridge, UserSwitch])
 def test_a_switch_of_a_class_of_mininets(virtual: Kind, tmp_path: Path, cls: Any) -> None:
     with linklab.start(SingleSwitchTopo(2, sopts={"cls": cls}), folder=tmp_path) as lab:
@@ -245,6 +246,7 @@ class Ring(Topo):  # type: ignore[misc]
             self.addLink(one, two, delay="1ms")
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("cls", [LinuxBridge, OVSBridge])
 def test_a_ring_of_switches_with_a_spanning_tree(virtual: Kind, tmp_path: Path, cls: type) -> None:
     with linklab.start(Ring(cls=cls, stp=True), folder=tmp_path) as lab:

@@ -36,6 +36,7 @@ def states(lab: linklab.Lab, host: str) -> list[str]:
     return [line.split()[-1] for line in lab[host].cmd("ip -4 neigh show").splitlines()]
 
 
+@pytest.mark.large
 def test_all_know_all_for_hours_and_ask_nobody(many: linklab.Lab) -> None:
     capture = many["h2"].popen("tcpdump -i h2-eth0 -n -l arp")
     many.sleep(3 * 3600)

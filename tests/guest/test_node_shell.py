@@ -44,6 +44,7 @@ def test_lines_are_one_command(lab: linklab.Lab) -> None:
     assert lab["h1"].cmd("echo two") == "two\n"
 
 
+@pytest.mark.large
 def test_what_waits_for_a_person_in_mininets_command_line_is_ended_and_the_lab_lives(
     lab: linklab.Lab, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -54,6 +54,7 @@ def test_the_overhead_of_38_bytes_is_in_the_capture_outside(lab: linklab.Lab) ->
     assert outside.packets[0]["IP"].dst == "192.168.1.2"
 
 
+@pytest.mark.large
 @pytest.mark.lab
 def test_without_room_outside_there_are_fragments_and_without_room_inside_nothing(
     virtual: Kind, tmp_path: Path

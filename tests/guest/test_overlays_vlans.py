@@ -26,6 +26,7 @@ def answered(lab: linklab.Lab, source: str, address: str) -> bool:
     return "1 received" in lab[source].cmd(f"ping -n -c 1 -w 1 {address}")
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("switch", KINDS)
 @pytest.mark.parametrize("network", [l3_switch(10), router_on_a_stick(10)], ids=["l3-switch", "stick"])
 def test_vlans_are_read_back_as_built_and_as_changed(
@@ -91,6 +92,7 @@ def test_what_is_not_as_asked_is_refused(virtual: Kind, lab_folder: Path, monkey
         linklab.start(network, folder=lab_folder)
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("switch", KINDS)
 def test_a_cable_serialises_each_frame_tag_included(virtual: Kind, lab_folder: Path, switch: SwitchName) -> None:
     from linklab.measure import EchoFlow

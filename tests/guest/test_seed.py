@@ -62,6 +62,7 @@ def arrivals(net: Any, loss_percent: float, frames: int) -> list[list[bool]]:
     return found
 
 
+@pytest.mark.large
 def test_each_packet_of_many_links_is_lost_as_often_as_asked_for(virtual: Kind, lab_folder: Path) -> None:
     """netem's random numbers came from the seeds 1, 2, 3 ...: the first packets of all links were lost together."""
     with linklab.start(Pairs(), folder=lab_folder) as lab:

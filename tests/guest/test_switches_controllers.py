@@ -76,6 +76,7 @@ def test_a_students_controller_learns_and_time_goes_on(virtual: Kind, tmp_path: 
         assert "dl_dst=00:00:00:00:00:01" in lab["s2"].cmd("ovs-ofctl -O OpenFlow13 dump-flows s2")
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("controller", ["ovs-testcontroller ptcp:7001", OVSController], ids=["words", "class"])
 def test_open_vswitchs_own_controller(virtual: Kind, tmp_path: Path, controller: str | Callable[..., Any]) -> None:
     network = Network(
@@ -91,6 +92,7 @@ def test_open_vswitchs_own_controller(virtual: Kind, tmp_path: Path, controller:
         assert " 0% packet loss" in lab["h1"].cmd("ping -c 2 10.0.0.2")
 
 
+@pytest.mark.large
 def test_without_a_controller_switches_still_learn_by_themselves(virtual: Kind, tmp_path: Path) -> None:
     with linklab.start(TreeTopo(1, 2), switch="ovs", folder=tmp_path) as lab:
         assert lab["s1"].cmd("ovs-vsctl get-fail-mode s1").strip() == "standalone"

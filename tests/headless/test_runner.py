@@ -58,6 +58,7 @@ def test_a_cell_that_hangs(run: Callable[..., int], tmp_path: Path, capsys: pyte
     assert outputs(Path("executed/hangs.ipynb")) == "begun\n"
 
 
+@pytest.mark.large
 def test_a_cell_that_prints_too_much_is_ended_and_those_before_are_kept(
     run: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -12,6 +12,7 @@ from .served import ClassMachine, hub_command
 pytestmark = pytest.mark.lab  # its kernel is among what is put in place
 
 
+@pytest.mark.large
 def test_without_tls_the_hub_stays_on_loopback(machine: ClassMachine) -> None:
     refused = machine.run(*hub_command(), "--ip", "0.0.0.0")
     assert refused.returncode == 1

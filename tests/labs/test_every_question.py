@@ -57,6 +57,7 @@ def _values(lab: str) -> Iterator[tuple[str, Value]]:
             yield name, question
 
 
+@pytest.mark.large
 @pytest.mark.slow
 @pytest.mark.parametrize("lab", LABS)
 def test_the_right_number_passes_rounded_too_and_numbers_beyond_the_interval_fail(lab: str) -> None:

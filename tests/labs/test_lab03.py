@@ -169,6 +169,7 @@ def test_a_right_search_passes(virtual: Kind, nothing_left: None) -> None:
     assert len(result.checks) == len(SEEDS) + 2
 
 
+@pytest.mark.large
 @pytest.mark.lab
 @pytest.mark.parametrize(
     ("find", "says"),

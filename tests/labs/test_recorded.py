@@ -12,6 +12,7 @@ from tests.labs.recorded import Recorded, narrow, recorded
 LABS = ("lab00", "lab01", "lab03", "lab04", "lab05", "lab06", "lab07", "lab08", "lab09", "lab10")
 
 
+@pytest.mark.large
 @pytest.mark.slow  # TCP's model computes
 @pytest.mark.parametrize("lab", LABS)
 def test_the_same_verdicts(lab: str) -> None:

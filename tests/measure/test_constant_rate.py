@@ -48,6 +48,7 @@ def test_what_fits_arrives_to_the_packet(lab: linklab.Lab) -> None:
     assert one.throughput_mbps == pytest.approx(4, rel=0.02)
 
 
+@pytest.mark.large
 @pytest.mark.lab
 def test_shares_are_near_proportion_out_of_step_and_far_from_it_in_step(lab: linklab.Lab, tmp_path: Path) -> None:
     def measured(where: linklab.Lab, dither: bool = True) -> tuple[ConstantRateResult, ...]:

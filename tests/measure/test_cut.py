@@ -28,6 +28,7 @@ def lab(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[lin
         yield lab
 
 
+@pytest.mark.large
 @pytest.mark.lab
 @pytest.mark.parametrize(
     ("cut", "lost"),

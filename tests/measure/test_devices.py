@@ -37,6 +37,7 @@ def test_interrupts_that_cannot_be_held_back(
         pass
 
 
+@pytest.mark.large
 @pytest.mark.lab
 @pytest.mark.parametrize(
     ("how", "interval_us", "expected"),

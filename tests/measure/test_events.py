@@ -36,6 +36,7 @@ def full(virtual: None, tmp_path_factory: pytest.TempPathFactory) -> Run:
         return run_together(lab, flows, record=True)
 
 
+@pytest.mark.large
 @pytest.mark.lab
 def test_every_lost_packet_is_a_loss_with_its_cause(full: Run) -> None:
     recording, losses = recording_of(full), full.events.of("loss")

@@ -44,6 +44,7 @@ def test_a_rate_is_asked_for_with_its_digits() -> None:
     assert " -b 26.2144123M " in IPERF2.client(job(asked))
 
 
+@pytest.mark.large
 @pytest.mark.lab
 def test_the_course_report_s_digits(virtual: Kind) -> None:
     with linklab.start(COURSE) as lab:

@@ -106,6 +106,7 @@ def test_what_arrived_after_the_last_whole_interval_is_not_counted_into_it() -> 
     assert 8 * result.received_bytes / result.duration_s / 1e6 == pytest.approx(result.throughput_mbps)
 
 
+@pytest.mark.large
 @pytest.mark.lab
 def test_what_a_lab_s_programs_hold_back_is_refused(virtual: Kind, lab_folder: Path) -> None:
     """Over an idle link of 1 Gbit/s iperf3 sends 500 Mbit/s, but not in 100 bytes each."""
@@ -116,6 +117,7 @@ def test_what_a_lab_s_programs_hold_back_is_refused(virtual: Kind, lab_folder: P
             run(lab, UdpFlow("h1", "h2", 500, 1, payload_bytes=100))
 
 
+@pytest.mark.large
 @pytest.mark.lab
 @pytest.mark.parametrize("congestion", ["reno", "cubic", "bbr"])
 def test_tcp_fills_the_fastest_link(virtual: Kind, lab_folder: Path, congestion: str) -> None:

@@ -53,6 +53,7 @@ def digits(run: Run) -> Any:
     return [replace(it, origin=replace(it.origin, started_at=None, wall_s=None)) for it in run.results]
 
 
+@pytest.mark.large
 @pytest.mark.lab
 def test_the_digits_are_those_without_a_recording(crossed: tuple[Run, float], lab_folder: Path) -> None:
     plain, plain_s = crossing(lab_folder, record=False)
@@ -132,6 +133,7 @@ def echoes(lab: Lab, count: int = 3) -> None:
     lab["h1"].cmd(f"ping -c {count} -i 0.2 10.0.0.2")
 
 
+@pytest.mark.large
 @pytest.mark.lab
 def test_it_is_what_tcpdump_sees_and_what_wireshark_reads(lab: Lab, tmp_path: Path) -> None:
     with recorded(lab) as recording, capture(lab, "h2", "h2-eth0") as caught:

@@ -114,6 +114,7 @@ def lab(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[lin
         yield lab
 
 
+@pytest.mark.large
 @pytest.mark.lab
 def test_all_tools_start_at_one_instant(lab: linklab.Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own_cache(monkeypatch, tmp_path)

@@ -95,6 +95,7 @@ def test_paced_packets_leave_as_their_timestamps_say_and_show_the_whole_video(
     assert quality(video, result).damaged_percent == 0
 
 
+@pytest.mark.large
 @pytest.mark.lab
 def test_a_bucket_of_one_frame_lets_no_packets_come_closer(virtual: Kind, video: Video, tmp_path: Path) -> None:
     frame_ms = 1370 * 8 / 900

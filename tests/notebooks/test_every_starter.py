@@ -34,6 +34,7 @@ LABS: Final = [
 ]
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("name", LABS)
 def test_a_starter_fails_exactly_its_graded_cells_which_are_still_open(name: str, tmp_path: Path) -> None:
     number, starter = name[:2], read(f"labs/{name}.ipynb")

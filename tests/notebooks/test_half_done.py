@@ -15,6 +15,7 @@ pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("virtual")]
 NEED_LINKS = {"check-routes", "check-rtt"}
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(
     ("unfinished", "fails"),
     [

@@ -78,6 +78,7 @@ def _victims(notebook: int, choice: str) -> list[int]:
 KILLS = 6
 
 
+@pytest.mark.large
 @pytest.mark.slow
 def test_killed_at_random_moments(virtual: Kind, lab_folder: Path, tmp_path: Path) -> None:
     rng = random.Random(20261121)

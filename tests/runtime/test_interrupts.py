@@ -145,6 +145,7 @@ INTERRUPTED = [
 ]
 
 
+@pytest.mark.large
 def test_ctrl_c_comes_as_in_a_terminal_and_the_lab_lives_on(virtual: Kind, lab_folder: Path, tmp_path: Path) -> None:
     """In a process of its own, which gets a real SIGINT while the lab works."""
     program = f"""
@@ -219,6 +220,7 @@ COMPUTING: dict[str, Callable[[linklab.Lab], object]] = {
 """The lab's time stands still meanwhile, and with it all its time limits."""
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("name", COMPUTING)
 def test_ctrl_c_ends_what_computes_without_end_and_keeps_the_lab(name: str, lab: linklab.Lab) -> None:
     _ends_by_ctrl_c(COMPUTING[name], lab)
@@ -245,6 +247,7 @@ def _ends_by_ctrl_c(compute: Callable[[linklab.Lab], object], lab: linklab.Lab) 
     assert lab.now() - before_s >= 1
 
 
+@pytest.mark.large
 def test_what_computes_without_end_is_named_at_the_limit_and_ended(virtual: Kind, tmp_path: Path) -> None:
     with linklab.start(TWO_HOSTS, folder=tmp_path, wall_limit_s=8) as lab:
         with pytest.raises(LabError, match=r"silent for 8 s.*'python3 -c while 1: pass' \(pid \d+ on h1\) computes"):

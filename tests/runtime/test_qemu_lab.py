@@ -117,6 +117,7 @@ def test_neither_busy_loops_nor_a_long_request_nor_files_show_in_any_digit(idle:
         assert measured("x" * 10_000, tmp_path) == idle
 
 
+@pytest.mark.large
 def test_digits_are_those_of_user_mode_linux(idle: list[Any]) -> None:
     """But for ping's whole time: a program may take some microseconds more to start (docs/speed.md)."""
     try:
@@ -136,6 +137,7 @@ def interrupted(process: LabProcess) -> str:
     return str(ended["outcome"])
 
 
+@pytest.mark.large
 def test_ctrl_c_ends_a_command_and_files_are_on_both_sides(lab: LabProcess, tmp_path: Path) -> None:
     assert interrupted(lab) == "interrupted"
     folder = tmp_path / "folder"
@@ -144,6 +146,7 @@ def test_ctrl_c_ends_a_command_and_files_are_on_both_sides(lab: LabProcess, tmp_
     assert (folder / "from-lab").read_text().strip() == "there"
 
 
+@pytest.mark.large
 def test_an_interrupt_that_meets_the_answer_loses_nothing(lab: LabProcess, monkeypatch: pytest.MonkeyPatch) -> None:
     # so often is an interrupt sent until the answer comes; each stops the machine, which has to get on in between, and
     # on a busy computer has a tenth of a core (at 0.001 s it had 1.5 s in the 15 s after which a lab is ended)
@@ -174,6 +177,7 @@ with linklab.start(TWO_HOSTS) as lab:
 """
 
 
+@pytest.mark.large
 def test_a_lab_starts_on_a_pretended_mac(tmp_path: Path) -> None:
     """What Linux alone has is taken away from Python. QEMU, files and sockets are this machine's own."""
     # a Mac looks for images in another folder

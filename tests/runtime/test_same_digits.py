@@ -115,6 +115,7 @@ def _received(folder: Path, repeats: int, *, traced: bool = False) -> list[tuple
     return found
 
 
+@pytest.mark.large
 def test_what_was_asked_and_run_before_moves_no_digit_of_a_run_and_repeating_it_does(
     virtual: Kind, lab_folder: Path
 ) -> None:

@@ -17,6 +17,7 @@ from .gallery import Gallery, figures, lab_figures
 FIGURES = Gallery()
 
 
+@pytest.mark.large
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in FIGURES if not name.startswith(("pictures", "frames"))])
 def test_no_text_covers_another_or_is_cut_off(name: str) -> None:
@@ -39,6 +40,7 @@ def test_every_function_that_draws_has_a_figure_here() -> None:
     assert drawing == {name.partition(":")[0] for name in (*figures(), *lab_figures())}
 
 
+@pytest.mark.large
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FIGURES)
 def test_every_figure_says_in_words_what_it_shows_and_is_a_picture(name: str) -> None:
@@ -50,6 +52,7 @@ def test_every_figure_says_in_words_what_it_shows_and_is_a_picture(name: str) ->
     assert figure.alt_text[:30].encode() in png
 
 
+@pytest.mark.large
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FIGURES)
 def test_texts_lines_and_bars_can_be_seen_in_print_and_in_the_dark_theme(name: str) -> None:

@@ -134,6 +134,7 @@ def test_every_claim_is_in_the_table_or_decided_by_construction() -> None:
     assert set(OUTCOMES) == {claim.id for claim in claims if not claim.by_construction}
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("claim", OUTCOMES)
 def test_a_claim_comes_out_both_ways(claim: str) -> None:
     assert [_judged(claim, it).verdict for it in OUTCOMES[claim]] == ["reproduced", "not reproduced"]

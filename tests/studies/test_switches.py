@@ -122,6 +122,7 @@ def test_ticking_cards_make_a_range_of_payloads_alike(virtual: Kind, tmp_path: P
     assert found == pytest.approx({500: 0.25, 750: 0.75, 1440: 0.75}, abs=0.002)
 
 
+@pytest.mark.large
 @pytest.mark.lab
 @pytest.mark.slow
 def test_a_packet_costs_some_processor_time(virtual: Kind, tmp_path: Path) -> None:
@@ -287,6 +288,7 @@ def finding(claim: str, table: StudyTable) -> tuple[bool | None, str]:
     return found.holds, found.because
 
 
+@pytest.mark.large
 @pytest.mark.lab
 @pytest.mark.slow
 def test_a_queue_of_one_packet_leaves_a_bottleneck_idle(virtual: Kind, tmp_path: Path) -> None:

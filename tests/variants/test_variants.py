@@ -88,6 +88,7 @@ LOADS = {
 }
 
 
+@pytest.mark.large
 @pytest.mark.slow
 def test_every_path_and_combination_keeps_its_bottleneck(class_of_500: dict[str, Network]) -> None:
     for network in [COURSE, *class_of_500.values()][:30]:
@@ -110,6 +111,7 @@ def test_right_numbers_pass_and_no_misconception_does_on_any_variant(
             assert passed == [], (network.name, right, question.what)
 
 
+@pytest.mark.large
 @pytest.mark.slow
 @pytest.mark.parametrize("ends", PATHS)
 def test_what_looks_right_beside_a_transfer_and_is_wrong_lies_outside_on_any_variant(

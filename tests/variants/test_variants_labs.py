@@ -46,6 +46,7 @@ def test_the_solution_passes(lab: str, tmp_path: Path) -> None:
     assert all("(course network)" in one for one in reports if ">measured<" in one)  # a remark may say the word
 
 
+@pytest.mark.large
 def test_the_starter_fails_exactly_its_graded_cells(tmp_path: Path) -> None:
     starter = read("labs/01-router-network.ipynb")
     errors = _errors(starter, "ada", tmp_path, "labs")
@@ -58,6 +59,7 @@ NEIGHBOUR = (
 )
 
 
+@pytest.mark.large
 def test_a_neighbour_s_finished_work_fails(tmp_path: Path) -> None:
     """Made for other numbers and on another network, then judged where the student's own variant lies."""
     notebook = read("solutions/01-router-network.ipynb")

@@ -295,6 +295,7 @@ print("done")
 """
 
 
+@pytest.mark.large
 def test_folders_without_end_are_cleaned_up(play: Play) -> None:
     program = play(NESTS, alone(words=["program.py", "."]))["acts"][0]["program"]
     assert (program["status"], program["breaches"]) == (0, [])
@@ -302,6 +303,7 @@ def test_folders_without_end_are_cleaned_up(play: Play) -> None:
     assert (program["status"], program["breaches"]) == (0, ["outside"])
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(
     ("does", "breaches"),
     [

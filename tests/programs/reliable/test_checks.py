@@ -155,6 +155,7 @@ def test_the_relay_forwards_nothing_by_itself(virtual: Kind) -> None:
         assert "0 received" in lab["sender"].cmd("ping -c 2 10.0.3.2")
 
 
+@pytest.mark.large
 @pytest.mark.lab
 @pytest.mark.slow
 def test_the_same_program_gives_the_same_wire_each_time(virtual: Kind, tmp_path: Path) -> None:

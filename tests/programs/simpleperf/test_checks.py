@@ -19,6 +19,7 @@ from . import generated, played
 DESCRIBED = {item.description: key for key, item in ITEMS.items()}
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(
     "name", [*played.registered(), *(pytest.param(name, marks=pytest.mark.slow) for name in generated.NAMES)]
 )

@@ -35,6 +35,7 @@ def test_the_reference_passes_every_check_there_is(virtual: Kind, nothing_left: 
     assert "<table" in report._repr_html_()
 
 
+@pytest.mark.large
 @pytest.mark.lab
 @pytest.mark.slow
 def test_a_machine_too_slow_to_begin_a_scene_is_no_ctrl_c_and_no_program_s_fault(

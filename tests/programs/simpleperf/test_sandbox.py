@@ -167,6 +167,7 @@ def without_packages(loop: RequestLoop) -> None:
     loop.state["stage"] = replace(loop.state["stage"], packages=Path("/gone"))
 
 
+@pytest.mark.large
 @pytest.mark.lab
 def test_no_sandbox_is_no_fault_of_the_program(virtual: Kind, nothing_left: None) -> None:
     with closing(
@@ -179,6 +180,7 @@ def test_no_sandbox_is_no_fault_of_the_program(virtual: Kind, nothing_left: None
         assert "check again" in check.hint
 
 
+@pytest.mark.large
 @pytest.mark.lab
 @pytest.mark.parametrize("status", [1, 2])
 def test_a_program_that_speaks_as_bubblewrap_is_at_fault(
@@ -191,6 +193,7 @@ def test_a_program_that_speaks_as_bubblewrap_is_at_fault(
     assert report.whole.outcome == "failed", str(report)
 
 
+@pytest.mark.large
 @pytest.mark.lab
 @pytest.mark.parametrize(
     ("text", "breaches"),

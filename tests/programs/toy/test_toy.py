@@ -14,6 +14,7 @@ from .programs import RIGHT, WRONG
 pytestmark = [pytest.mark.lab, pytest.mark.slow]
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(("text", "fails"), [(RIGHT, set[str]()), *WRONG.values()], ids=["right", *WRONG])
 def test_a_program_fails_where_it_is_wrong(text: str, fails: set[str], virtual: Kind, tmp_path: Path) -> None:
     (tmp_path / "echo.py").write_text(text)
