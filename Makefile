@@ -20,7 +20,7 @@ hub: ## open JupyterHub for a class on this machine (root; HUB="..." are words f
 	@XDG_CACHE_HOME=/var/lib/linklab/cache $(BIN)/python -m tools.image
 	@$(BIN)/jupyterhub -f hub/jupyterhub_config.py $(HUB)
 
-test: install-tests ## install what is missing and run the checks and tests (five minutes on two cores; CI adds large ones)
+test: install-tests ## install what is missing and run the checks and tests (seven minutes on two cores; CI adds large ones)
 	@bash .ci/parts $(BIN) image ruff format mypy shellcheck $(if $(LINKLAB_TESTS),docs) pytest
 
 test-quick: install-tests ## the linters, the types and the tests that start no process (about a minute)
