@@ -11,7 +11,7 @@ import time
 import uuid
 from collections.abc import Generator, Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
@@ -19,6 +19,9 @@ from linklab.errors import LabError
 from linklab.grade.result import wrong_answers, wrong_options
 from linklab.runtime.backends import Kind, choose
 from linklab.signals import SIGNALS
+
+if TYPE_CHECKING:
+    from selenium.webdriver import Chrome
 
 LONGEST_VALUE_IN_A_NAME = 60
 """Characters or bytes."""
@@ -165,3 +168,15 @@ def nothing_left() -> Iterator[None]:
     before = lab_processes()
     yield
     assert wait_for_none_left(before) == {}
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
+    """A headless Chromium with an empty profile, for pages that are no JupyterLab."""
+    from tests.commands.browser import Page, missing
+
+    if missing() is not None:
+        pytest.skip(str(missing()))
+    page = Page(tmp_path_factory.mktemp("profile"))
+    yield page.browser
+    page.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -25,14 +25,13 @@ from linklab.show import theory
 from linklab.show.widgets.explorer import ExplorerWidget
 from linklab.show.widgets.page import SCRIPT, STYLE, page_of
 from linklab.show.widgets.widget import Widget
-from tests.commands.browser import Page, missing
 from tests.grading.classes import a_class
 from tests.grading.test_pages import a_page
 from tests.notebooks.run_notebook import ROOT
 from tests.report import books
 from tests.show.recorded import recorded
 
-pytestmark = [pytest.mark.large, pytest.mark.skipif(missing() is not None, reason=str(missing()))]
+pytestmark = pytest.mark.large
 
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}
 PASSED = Check.passing("rate of L1", "40 Mbit/s", "40 Mbit/s")
@@ -87,13 +86,6 @@ PAGES: dict[str, Callable[[], str]] = {
     "a class": lambda: class_page(a_class()),
     "a class's questions": lambda: questions_page(a_class(), overview.questions_table(a_class())),
 }
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
-    page = Page(tmp_path_factory.mktemp("profile"))
-    yield page.browser
-    page.close()
 
 
 @pytest.fixture(params=["light", "dark"])

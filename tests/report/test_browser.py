@@ -13,19 +13,9 @@ from selenium.webdriver import Chrome
 from linklab import show
 from linklab.cli import main
 from linklab.grade import Check
-from tests.commands.browser import Page, missing
 from tests.show.recorded import recorded
 
 from .books import DOT, check, code, free_text, result, save, shows, text
-
-pytestmark = pytest.mark.skipif(missing() is not None, reason=str(missing()))
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
-    page = Page(tmp_path_factory.mktemp("profile"))
-    yield page.browser
-    page.close()
 
 
 @pytest.fixture

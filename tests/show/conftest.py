@@ -12,18 +12,8 @@ from selenium.webdriver import Chrome
 from selenium.webdriver.common.action_chains import ActionChains
 
 from linklab import show
-from tests.commands.browser import Page, missing
 
 Ask = Callable[[str], Any]
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
-    if missing() is not None:
-        pytest.skip(str(missing()))
-    page = Page(tmp_path_factory.mktemp("profile"))
-    yield page.browser
-    page.close()
 
 
 @pytest.fixture

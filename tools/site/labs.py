@@ -43,8 +43,7 @@ class LabCard(SphinxDirective):
         picture = _PICTURE.search(shown)
         if not title or not time or not picture:
             raise self.error(f"{found[0].name} has no title, no time, or no picture in its cell {cell}")
-        page = self.env.relfn2path(f"/docs/claims/lab{number}.md")[0].removesuffix(".md")
-        link = self.env.app.builder.get_relative_uri(self.env.docname, page)
+        link = self.env.app.builder.get_relative_uri(self.env.docname, f"docs/claims/lab{number}")
         file = self._kept(number, *picture.groups())
         card = (
             f'<a class="lab-card" href="{link}">'

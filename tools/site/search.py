@@ -32,10 +32,7 @@ def _add_entries(app: Sphinx, tree: nodes.document) -> None:
         page, _, section = place.partition("#")
         if page != app.env.docname:
             continue
-        found = next(
-            (it for it in tree.findall(nodes.section) if not section or section in it["ids"] + it.get("names", [])),
-            None,
-        )
+        found = next((it for it in tree.findall(nodes.section) if not section or section in it["ids"]), None)
         if found is None:
             raise ExtensionError(f"{page} has no section {section}: tools/site/search.py names it")
         entry = addnodes.index(entries=[("single", word, found["ids"][0], "main", None) for word in words])
