@@ -239,6 +239,24 @@ def test_a_program_that_is_not_there_refuses_a_connection() -> None:
     assert recording.events.first("flow ends").what == "h2:81 refuses the connection."
 
 
+def test_a_repeat_was_not_needed_only_if_the_packet_before_came_to_its_destination() -> None:
+    data = Ether(type=0x800) / IP(src="10.0.0.1", dst="10.0.0.2") / TCP(sport=40000, dport=81, flags="A") / bytes(9)
+    hops = tuple(PacketHop(n, "h1-eth0", n, n, n, 63, bytes(data)) for n in range(2))
+    why = {
+        peer: Recording(
+            expected_state(TWO_HOSTS),
+            (Port("h1", "h1-eth0", f"{peer}-eth0"), Port(peer, f"{peer}-eth0", "h1-eth0")),
+            hops,
+            end_s=1,
+        )
+        .events.first("retransmission")
+        .why
+        for peer in ("h2", "s1")
+    }
+    assert "not needed" in why["h2"]
+    assert "not needed" not in why["s1"], "a switch may have dropped it in silence"
+
+
 @pytest.mark.parametrize(("subcode", "why"), [(7, None), (10, "BFD told it."), (2, "Somebody shut it down.")])
 def test_a_session_of_bgp_is_given_up_for_the_reason_that_the_notification_has(subcode: int, why: str | None) -> None:
     message = b"\xff" * 16 + bytes([0, 21, 3, 6, subcode])

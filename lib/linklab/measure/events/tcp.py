@@ -223,6 +223,8 @@ class _Story:
             return ""
         if before.packet in self._traffic.lost:
             return f"The packet that it repeats was lost. {self._loss(before)}"
+        if node := self._traffic.ended_before(before.packet):
+            return f"The packet that it repeats was seen as far as {node}, and not behind it."
         if self._traffic.arrival_ns(before.packet) is not None:
             return "The packet that it repeats was not lost: this one was not needed."
         return ""
@@ -256,7 +258,9 @@ class _Story:
         return found if found and found.queued_ns < phase.time_ns else None
 
     def _late(self, hop: PacketHop) -> str:
-        """Return why a packet that was not lost was not acknowledged in time."""
+        """Return why a packet that nobody saw lost was not acknowledged in time."""
+        if node := self._traffic.ended_before(hop.packet):
+            return f"The packet was seen as far as {node}, and not behind it."
         segment = segment_of(hop.head)
         wanted = (segment.sequence + segment.data_bytes) % 2**32 if segment else 0
         came_ns = next(

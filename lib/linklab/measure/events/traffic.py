@@ -111,6 +111,17 @@ class RecordedTraffic:
         hop = self.last[packet]
         return hop.received_ns
 
+    def ended_before(self, packet: int) -> str:
+        """Return the last node that got a packet where it is not the packet's destination; else nothing.
+
+        A switch or a tunnel may have swallowed it there: the recording does not see that.
+        """
+        if self.arrival_ns(packet) is None:
+            return ""
+        hop = self.last[packet]
+        node = self.node_of.get(self._peer_of[hop.interface] or "", "")
+        return "" if node == self.ends_in_words(hop.head)[1] else node
+
     def loss_events(self) -> Iterator[Event]:
         """Yield an event for each packet that was lost."""
         for hop in self.losses:
