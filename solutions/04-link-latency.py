@@ -307,21 +307,21 @@ lab04.queue_over_time(together, "L1", ("r1", "r2"), sketch=swing.sketch)
 # shaper. *netem* holds the delay and the queue.
 #
 # **Your turn:** on r1, run `tc -s qdisc show dev r1-eth1`, and read its output. How many frames did the queue drop
-# (netem's line)? Which letter answers the question that the cell prints?
+# (netem's line)? Which letters answer the two questions that the cell prints?
 
 # %% answer="counters"
-print(lab04.question(), end="\n\n")
+print(lab04.question("limit", "swing"), end="\n\n")
 ### BEGIN SOLUTION
 printed = lab["r1"].cmd("tc -s qdisc show dev r1-eth1")
 dropped = int(printed[printed.index("netem") :].split("(dropped ")[1].split(",")[0])
-answers = {"dropped": dropped, "limit": "c"}
+answers = {"dropped": dropped, "limit": "c", "swing": "b"}
 ### STARTER
 # printed = ""  # YOUR TURN: the command
-# answers = {"dropped": None, "limit": None}
+# answers = {"dropped": None, "limit": None, "swing": None}
 ### END SOLUTION
 print(printed)
 
-# %% check="counters" points=2
+# %% check="counters" points=3
 lab04.check_counters(printed, answers).require()
 
 # %% [markdown] id="seen-task"
@@ -339,18 +339,36 @@ seen = {"mean_added_ms": added_ms, "mean_packets": added_ms / frame_ms}
 # %% check="seen" points=1
 lab04.check_queue_seen(seen, together).require()
 
-# %% [markdown] id="swing-question"
-# **Question.** Why does the RTT in your figure swing, but never fall back to the RTT of the idle link?
-
-# %% [markdown] reflect="swing" points=1
-# CUBIC increases its window until the queue is full and drops a frame. Then CUBIC continues with 0.7 of its window,
-# the queue gets shorter, and the window grows again. With the plain course network's L1, the path holds 66 frames and
-# the queue holds 34 more. 0.7 of these 100 are 70, more than the 66 frames that keep the link busy. So a short queue
-# always remains, and the link is never idle.
+# %% [markdown] id="claim-task"
+# ### A claim to test
 #
-# **Rubric.** 1 point: the RTT swings because TCP fills the queue, loses a frame and reduces its window. Typical wrong:
-# (1) "loss is a fault of the link" - here TCP causes the loss, and learns the rate from it; (2) "the transfer pauses"
-# - the link is never idle: the report of `simpleperf` shows this.
+# Ask a language model how pings and transfers share a link, and you get a paragraph like this one. It is fluent, and
+# one of its sentences is wrong.
+#
+# > (1) On an idle link nearly all of a ping's RTT is propagation delay, so a link with twice the rate answers a ping
+# > hardly any faster. (2) Next to a long TCP transfer over the same link, the ping waits in the transfer's queue, and
+# > its RTT rises by at most the time that the full queue needs to empty. (3) Each direction of a link has a queue of
+# > its own: while r1 sends a transfer to r2, a ping from r2 to r1 does not meet the transfer's packets, and its RTT
+# > stays that of the idle link. (4) The transfer hardly notices the pings and stays near its ceiling. (5) A longer
+# > queue before L1 would therefore make the pings slower, and the transfer hardly faster.
+#
+# **Your turn:** find the wrong sentence, and measure the run that shows it: a case for which the sentence says
+# something else than you measure. Store the sentence's number and the run.
+
+# %% answer="claim"
+on_l1 = {end.node: end.address.removesuffix("/24") for end in L1.ends}  # addresses
+### BEGIN SOLUTION
+wrong_sentence = 3
+against = measure.PingFlow("r2", "r1", count=25, interval_s=1, address=on_l1["r1"])
+shows_it = measure.run_together(lab, [against, transfer])
+print(shows_it)
+### STARTER
+# wrong_sentence = None  # its number
+# shows_it = None  # YOUR TURN: what measure.run or measure.run_together returns
+### END SOLUTION
+
+# %% check="claim" points=3
+lab04.check_claim(wrong_sentence, shows_it).require()
 
 # %% [markdown] id="queue-question"
 # Somebody raises netem's limit at L1 to ten times its value, to lose fewer frames. (The limit includes frames in
@@ -388,14 +406,12 @@ lab04.calibration()
 # 1. The course report measured 38.02, 28.43 and 19.05 Mbit/s on links of 40, 30 and 20 Mbit/s. It says that throughput
 #    is 2 Mbit/s below the rate on each link. It suspects that the number of hosts is the cause. What do you say?
 # 2. Which of the three parts of the delay does a faster processor in the router change?
-# 3. A ping runs next to a transfer *in the other direction* only. How much longer does the ping take?
 #
 # <details><summary>Answers</summary>
 #
 # 1. Compare shares, not differences: each throughput is 95 % of the rate. Of the missing 5 %, headers take 4.4. TCP's
 #    start takes the rest. Silent hosts change nothing. Remove their cables to test this.
 # 2. It changes none of them. It would change *processing delay*, a fourth part that is zero on virtual time.
-# 3. The echo *reply* waits in the same queue as the data. The RTT grows by the same amount.
 #
 # </details>
 #

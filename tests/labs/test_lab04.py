@@ -77,6 +77,10 @@ def waiting(packets: float) -> Result:
     return lab04.check_queue_seen({"mean_added_ms": ADDED_MS, "mean_packets": packets}, L1_TOGETHER)
 
 
+LETTERS = {"limit": "c", "swing": "b"}
+AGAINST = (pinged("r2-r1", L1_LOADED, 1), transfer("r1-r2", 38.05))
+"""Pings against the direction of a transfer: their replies wait in its queue."""
+
 WRONG: Table = {
     functions.check_summary: [
         (without("max", lambda _, rtts: max(rtts)), "TypeError"),  # type: ignore[type-var]
@@ -86,11 +90,24 @@ WRONG: Table = {
     ],
     lab04.check_counters: [
         ("qdisc noqueue 0: root refcnt 2", {}, "not the output of tc -s qdisc with a line of netem"),
-        (TC.format(100, 3), {"dropped": 3, "limit": "c"}, "another interface"),
-        (TC.format(67, 0), {"dropped": 0, "limit": "c"}, "has not dropped any of its"),
-        (TC.format(67, 76), {"dropped": 75, "limit": "c"}, "75 is too little"),
-        (TC.format(67, 76), {"dropped": 76, "limit": "a"}, "is not right"),
-        (TC.format(67, 76), {"dropped": 67, "limit": "c"}, "that is the queue's limit"),
+        (TC.format(100, 3), {"dropped": 3, **LETTERS}, "another interface"),
+        (TC.format(67, 0), {"dropped": 0, **LETTERS}, "has not dropped any of its"),
+        (TC.format(67, 76), {"dropped": 75, **LETTERS}, "75 is too little"),
+        (TC.format(67, 76), {"dropped": 76, **LETTERS, "limit": "a"}, "is not right"),
+        (TC.format(67, 76), {"dropped": 76, **LETTERS, "swing": "a"}, "with pauses the throughput would be lower"),
+        (TC.format(67, 76), {"dropped": 67, **LETTERS}, "that is the queue's limit"),
+    ],
+    lab04.check_claim: [
+        (2, together(*AGAINST), "never above it"),
+        (3, None, "not measured yet"),
+        (3, AGAINST[0], "this is a PingResult"),
+        (3, L1_TOGETHER, "PingFlow r1-r2 was measured in the opposite direction"),
+        (3, together(pinged("r2-r1", 20.0, 1)), "there is no SimpleperfFlow or TcpFlow r1-r2"),
+        (3, together(pinged("r3-r2", 20.0, 1), AGAINST[1]), "there is no PingFlow r2-r1"),
+        (3, together(pinged("r2-r1", L1_LOADED, 0.2), AGAINST[1]), "write count=25, interval_s=1"),
+        (3, together(*AGAINST, transfer("r2-r1", 38.05)), "does not belong here"),
+        (3, together(*AGAINST, interrupted=True), "stopped before its end"),
+        (3, together(pinged("r2-r1", 20.3, 1), AGAINST[1]), "so it is true here that the RTT stays"),
     ],
     functions.check_parsed: [
         (lambda text: [], pings(), "it finds no RTT"),
@@ -124,11 +141,17 @@ def test_right_answers_pass_in_any_style() -> None:
         assert functions.check_summary(summary).passed
     for function in (rtts_of, lambda text: list(map(float, re.findall(r"time=([\d.]+)", text)))):
         assert functions.check_parsed(function, pings()).passed
-    counters = lab04.check_counters(TC.format(67, 76), {"dropped": 76, "limit": "c"})
+    counters = lab04.check_counters(TC.format(67, 76), {"dropped": 76, **LETTERS})
     assert counters.passed
     assert all(check.explanation for check in counters.checks)
     for packets in (ADDED_MS / FRAME_MS, round(ADDED_MS / FRAME_MS)):
         assert waiting(packets).passed
+
+
+@pytest.mark.parametrize(("sent", "pings"), [("r1-r2", "r2-r1"), ("r2-r1", "r1-r2")])
+def test_the_claim_is_shown_in_either_direction(sent: str, pings: str) -> None:
+    result = lab04.check_claim(3, together(transfer(sent, 38.05), pinged(pings, L1_LOADED, 1)))
+    assert result.passed, str(result)
 
 
 def _unshaped() -> NetworkState:

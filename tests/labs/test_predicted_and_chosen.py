@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -88,12 +89,14 @@ def test_questions_and_options_stand_in_the_notebook_word_for_word(lab: str) -> 
         return
     (source,) = (ROOT / "solutions").glob(f"{lab[-2:]}-*.py")
     text = _plain(source.read_text(encoding="utf-8").replace("\n#", " "))
+    printed = re.findall(rf"{lab}\.question\((.*?)\)", text)
     for question in choices(folder):
-        if f"{lab}.question('{question.key}')" in text or f"{lab}.question()" in text:
+        if any(not keys or f"'{question.key}'" in keys for keys in printed):
             continue  # the notebook prints it
         assert _plain(question.what) in text, question.key
         for letter, option in question.options.items():
-            assert f"- {letter}: {_plain(option)}" in text, question.key
+            stands = f"- {letter}: {_plain(option)}" if option else f"({letter}) "  # a claim's sentence
+            assert stands in text, question.key
 
 
 def _plain(text: str) -> str:

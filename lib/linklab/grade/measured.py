@@ -56,7 +56,7 @@ from linklab.network import Network, NetworkState
 
 Transfer = TcpResult | SimpleperfResult
 TRANSFERS: Final[tuple[type[Transfer], ...]] = (SimpleperfResult, TcpResult)
-_TRANSFER_FLOWS: Final = (SimpleperfFlow, TcpFlow)
+TRANSFER_FLOWS: Final = (SimpleperfFlow, TcpFlow)
 Kind = TypeVar("Kind")
 
 FEWEST_PINGS: Final = 25
@@ -193,7 +193,7 @@ def transfer_check(name: str, value: object, ends: tuple[str, str]) -> Check:
         exactly("streams", 1, "use one connection: omit streams="),
         at_least("duration_s", SHORTEST_ALONE_S, f"write duration_s={SHORTEST_ALONE_S}: {_SHORT}"),
     )
-    sent = require_on_course(what, value, Wanted[Transfer](_TRANSFER_FLOWS, ends, fields))
+    sent = require_on_course(what, value, Wanted[Transfer](TRANSFER_FLOWS, ends, fields))
     theory = tcp_throughput(path_between(*ends, sent.origin.network), sent.flow.duration_s)
     hint = _HINT_IDLE
     if isinstance(sent, SimpleperfResult):
@@ -263,7 +263,7 @@ def run_of(where: str, given: object, loads: Sequence[Load], with_pings: bool) -
         at_most("start_s", _LATEST_START_S, "omit start_s: all start together"),
     )
     wanted: list[Wanted[Any]] = [
-        Wanted[Transfer](_TRANSFER_FLOWS, pair, fields, connections=load.connections)
+        Wanted[Transfer](TRANSFER_FLOWS, pair, fields, connections=load.connections)
         for load, pair in zip(loads, pairs, strict=True)
     ]
     if with_pings:

@@ -9,21 +9,33 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from statistics import fmean, median
-from typing import Final
+from typing import Any, Final
 
-from linklab.analysis import Expectation, answered
+from linklab.analysis import Expectation, answered, full_queue_share_ms
+from linklab.analysis.tcp_model import bottleneck_hop
 from linklab.course import course_network
 from linklab.grade.check import Check, Refuse
 from linklab.grade.choices import choices
-from linklab.grade.measured import loaded_checks, pings
+from linklab.grade.measured import (
+    SHORTEST_S,
+    TRANSFER_FLOWS,
+    Transfer,
+    loaded_checks,
+    pings,
+    refuse_without_theory,
+    state_of_run,
+    transfers,
+)
 from linklab.grade.path_questions import ceiling, packet_ms, path_between, rtt
 from linklab.grade.predictions import Predictions, Sketch, span
 from linklab.grade.questions import JudgedBy, Question, Slip, Value, asked, stated
 from linklab.grade.result import Result, guarded
+from linklab.grade.wanted import Wanted, at_least, refuse_another_network, require_run
+from linklab.labs.claims import claim, contradicts
 from linklab.labs.own_simpleperf import own_simpleperf
 from linklab.labs.paths import beside_report, pings_judged, queue_over_time, transfers_judged
 from linklab.labs.printed import queues, require_printed
-from linklab.measure import Run
+from linklab.measure import PingFlow, Run, UdpFlow
 from linklab.network import Link, queueing_delay_ms
 
 __all__ = ["LINKS", "beside_report", "own_simpleperf", "queue_over_time"]
@@ -82,7 +94,7 @@ _COUNTERS: Final = "Lab 04, the counters of L1's queue"
 
 @guarded(_COUNTERS)
 def check_counters(printed: object, answers: object) -> Result:
-    """Judge what a student reads of ``tc -s qdisc`` on r1-eth1: ``dropped``, and the choice ``limit``.
+    """Judge what a student reads of ``tc -s qdisc`` on r1-eth1: ``dropped``, and the choices ``limit`` and ``swing``.
 
     ``printed`` is what tc printed, after the transfers over L1.
     """
@@ -95,7 +107,7 @@ def check_counters(printed: object, answers: object) -> Result:
     if not dropped:
         reason = f"the queue has not dropped any of its {frames} frames yet"
         raise Refuse(what, reason, f"measure the transfers first; then {command}")
-    return asked(_COUNTERS, answers, (_dropped(limit, frames, dropped), *choices(_FOLDER)))
+    return asked(_COUNTERS, answers, (_dropped(limit, frames, dropped), *choices(_FOLDER, "limit", "swing")))
 
 
 def _dropped(limit: int, frames: int, dropped: int) -> Value:
@@ -171,3 +183,38 @@ def _queue_questions(run: object, ends: tuple[str, str], idle_ms: float, link: L
         Value("mean_packets", f"packets waiting on {link.label}", mean_packets,
               (concept, frame, how), count, or_whole=True),
     )  # fmt: skip
+
+
+# --- A claim to test
+
+_REPLY_WAITS: Final = "the run that shows it"
+_TRANSFER_ALONE: Final = "leave it out: one transfer is enough, and no other traffic may fill a queue"
+
+
+def _reply_waits(given: object) -> Check:
+    """Judge pings over L1 against the direction of a transfer: their replies wait in the transfer's queue."""
+    ends = LINKS["L1"]
+    if isinstance(given, Run) and {it.flow.name for it in transfers(given)} == {"r2-r1"}:
+        ends = ends[::-1]  # the case in the mirror shows the same
+    wanted: list[Wanted[Any]] = [
+        Wanted(PingFlow, ends[::-1], (at_least("lasts_s", SHORTEST_S, "write count=25, interval_s=1"),)),
+        Wanted[Transfer](TRANSFER_FLOWS, ends, (at_least("duration_s", SHORTEST_S),)),
+    ]
+    how = "give what measure.run_together returned for the case of the sentence"
+    run = require_run(_REPLY_WAITS, given, wanted, how, dict.fromkeys((*TRANSFER_FLOWS, UdpFlow), _TRANSFER_ALONE))
+    state = state_of_run(run)
+    refuse_another_network(_REPLY_WAITS, state)
+    refuse_without_theory(_REPLY_WAITS, state, [ends], limited=True)
+    path = path_between(*ends, state)
+    highest_ms = pings(run)["-".join(ends[::-1])].rtt_max_ms or 0.0
+    half_full_ms = path.rtt_floor_ms + full_queue_share_ms(bottleneck_hop(path).link) / 2
+    return contradicts(
+        f"the RTT stays that of the idle link, {path.rtt_floor_ms:g} ms",
+        f"an RTT of up to {highest_ms:.4g} ms",
+        is_wrong=highest_ms > half_full_ms,
+        step="does the transfer fill its queue? Measure on the network as it was at the start",
+    )
+
+
+check_claim = claim("Lab 04, a claim to test", _FOLDER, _reply_waits)
+"""Judge the number of the wrong sentence on pings next to a transfer, and the run that shows it."""
