@@ -10,6 +10,7 @@ import pytest
 from linklab.errors import MeasurementError
 from linklab.show import chart
 from linklab.show.figure import DARK_FILTER
+from linklab.show.widgets.page import FOLDER
 
 from .charted import collisions, cut_off, words
 from .contrast import JUPYTER_DARK, VISIONS, WHITE, contrast, distance, inverted, lightness
@@ -49,6 +50,20 @@ def test_lines_write_their_alt_text_and_draw_levels() -> None:
 def test_what_cannot_be_told_apart_is_refused() -> None:
     with pytest.raises(MeasurementError, match="7 lines in one figure cannot be told apart"):
         list(chart.told_apart(dict.fromkeys(map(str, range(7)))))
+
+
+def test_a_name_has_its_colour_again_and_no_other_line_of_the_figure_has_it() -> None:
+    first, second = chart.style_numbers(["r1 to r2", "r2 to r3"], 6)
+    assert chart.style_numbers(["r2 to r3", "new", "r1 to r2"], 6)[::2] == [second, first]
+    for count in range(40):
+        names = [f"link {number}" for number in range(count, count + 6)]
+        assert sorted(chart.style_numbers(names, 6)) == [0, 1, 2, 3, 4, 5]
+
+
+def test_the_widgets_begin_with_the_same_colours() -> None:
+    script = (FOLDER / "src" / "scheme.js").read_text("utf-8")
+    for colour, _, _ in chart.LINES:
+        assert f'"{colour.lower()}"' in script.partition("COLOURS = ")[2].partition("]")[0]
 
 
 def test_lines_differ_in_dashes_markers_and_grey_and_for_the_colour_blind() -> None:

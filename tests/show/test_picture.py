@@ -159,13 +159,15 @@ def test_a_curve_has_the_colour_of_its_flow_on_the_network(opened: Callable[...,
     """The flows are listed by their bytes, which need not be the order of connections and pings."""
     ask = opened(recorded())
     assert ask("p.flowNames") == ["TCP h1 to h2", "ICMP h1 to h2"]
+    tcp, icmp = (ask(f"p.colours.get('{name}')") for name in ("TCP h1 to h2", "ICMP h1 to h2"))
+    assert tcp != icmp
     colours = ask("p.curves[0].parts.flatMap((part) => part.series.map((it) => [it.label, it.colour]))")
     assert [it for it in colours if "eth0" not in it[0]] == [
-        ["cwnd, TCP h1 to h2", 0],
-        ["ssthresh, TCP h1 to h2", 0],
-        ["smoothed, TCP h1 to h2", 0],
-        ["ping h1 to h2", 1],
-        ["TCP h1 to h2", 0],
+        ["cwnd, TCP h1 to h2", tcp],
+        ["ssthresh, TCP h1 to h2", tcp],
+        ["smoothed, TCP h1 to h2", tcp],
+        ["ping h1 to h2", icmp],
+        ["TCP h1 to h2", tcp],
     ]
 
 

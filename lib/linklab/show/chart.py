@@ -16,6 +16,7 @@ to 1 (WCAG 2.2, 1.4.3 and 1.4.11). The colours here have it, except the pale one
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
@@ -41,6 +42,7 @@ HIGHLIGHT: Final = "#A66C00"
 """Orange that is dark enough for lines."""
 GREY: Final = "#595959"
 GRID: Final = "#DDDDDD"
+BAND: Final = "#F2F2F2"
 
 WIDTH_INCHES: Final = 7.5
 HEIGHT_INCHES: Final = 3.6
@@ -176,11 +178,33 @@ def told_apart(lines: Mapping[str, _Values], *, markers: bool = False) -> Iterat
         raise MeasurementError("there is nothing to draw: give one line at least")
     if len(lines) > len(LINES):
         raise MeasurementError(f"{len(lines)} lines in one figure cannot be told apart: give at most {len(LINES)}")
-    for (name, values), (colour, dashes, marker) in zip(lines.items(), LINES, strict=False):
+    for (name, values), number in zip(lines.items(), style_numbers([*lines], len(LINES)), strict=True):
+        colour, dashes, marker = LINES[number]
         style = {"color": colour, "linestyle": dashes, "linewidth": 1.8}
         if markers:
             style |= {"marker": marker, "markersize": 5.5, "markerfacecolor": "white", "markeredgewidth": 1.5}
         yield name, values, style
+
+
+_number_of: dict[str, int] = {}
+
+
+def style_numbers(names: Sequence[str], count: int) -> list[int]:
+    """Return a number below ``count`` for each name: through a whole notebook what is drawn again has its colour again.
+
+    Two of the names never have the same one: where both had it in other figures, the later one gets another. There are
+    ``count`` names at most.
+    """
+    chosen: dict[str, int] = {}
+    for name in names:
+        if (number := _number_of.get(name, count)) < count and number not in chosen.values():
+            chosen[name] = number
+    for name in names:
+        if name not in chosen:
+            uses = Counter(_number_of.values())
+            free = [number for number in range(count) if number not in chosen.values()]
+            chosen[name] = _number_of[name] = min(free, key=lambda number: uses[number])
+    return [chosen[name] for name in names]
 
 
 def legend(axes: Axes, columns: int = 3, **more: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,9 +15,11 @@ from typing import Any, Final
 
 from linklab.errors import MeasurementError, NetworkError
 from linklab.measure import Recording, Run
+from linklab.measure.flow_names import without_ports
 from linklab.measure.recordings import write
 from linklab.network import Path
 from linklab.record import RUNS_MIME, somebody_watches
+from linklab.show.chart import style_numbers
 from linklab.show.stage.columns import PlayedRun, about_run, words_of_flow
 from linklab.show.stage.facts import about_network
 from linklab.show.stage.layout import place, positions
@@ -27,6 +30,8 @@ from linklab.show.widgets.page import inline_of, packed, page_of
 WIDGET: Final = "network"
 """Its module of the widgets' script."""
 MOST_RUNS: Final = 2
+MOST_COLOURS: Final = 10
+"""Of flows, in the widgets' script; more are grey."""
 _CLASS: Final = "linklab-drawing"
 _LARGEST: Final = 1.6
 """How much larger than it is drawn a network may be shown, where a page has room."""
@@ -83,7 +88,11 @@ class NetworkPicture:
     @cached_property
     def data(self) -> str:
         """All that the widget shows, packed."""
-        return packed({"title": self._title, "runs": [it.about for it in self._shown]})
+        names = list(dict.fromkeys(without_ports(flow.name) for run in self._runs for flow in run.flows))
+        # as a figure of throughput names them
+        keys = [re.sub(r"^TCP (\S+) to (\S+)$", r"\1-\2", name) for name in names[:MOST_COLOURS]]
+        colours = dict(zip(names, style_numbers(keys, MOST_COLOURS), strict=False))
+        return packed({"title": self._title, "runs": [it.about for it in self._shown], "colours": colours})
 
     def save(self, path: str | FilePath) -> FilePath:
         """Write the page as a file that any browser opens, without a network. Returns its path.

@@ -1,7 +1,7 @@
 /* Colours. They are chosen for a light page; a dark one turns light into dark and keeps the hue. */
 
-// Okabe and Ito's palette ("Color Universal Design", 2008), as in Linklab's other figures, dark enough for lines.
-export const COLOURS = ["#0067ad", "#d55e00", "#007a59", "#a8477f", "#7a4b00", "#3b1152", "#5c6b00", "#6a51c7", "#a34a3a", "#00727a", "#4d4d4d"];
+// The first six are those of Linklab's other figures (LINES of show/chart.py), where a flow has the same one.
+export const COLOURS = ["#0067ad", "#d55e00", "#004d3b", "#cc79a7", "#7a4b00", "#3b1152", "#5c6b00", "#6a51c7", "#a34a3a", "#00727a", "#4d4d4d"];
 export const DASHES = [[], [8, 3], [3, 2], [8, 3, 2, 3], [2, 2], [12, 4], [6, 2], [4, 4], [10, 2, 2, 2], [1, 3], []];
 export const LOSS = "#c00000", CHOSEN = "#a66c00";
 export const GROUND = "#ffffff", INK = "#1a1a1a", GRID = "#dddddd", EDGE = "#595959", UNDER_WAY = "#cccccc";

@@ -35,7 +35,7 @@ export class Curves {
         ...tcp.map((it) => ({ label: `smoothed, ${short(it, tcp)}`, colour: it.colour, dash: it.dash, value: ms(it) })),
         ...pings.map((it) => ({ label: it.name, colour: it.colour, dash: it.dash, value: ms(it) }))] },
       { title: "Rate of what arrives (Mbit/s)", digits: 2, series: run.arrivals().map(({ name, times, bits }) => (
-        { label: name, colour: this.shown.flowNames.indexOf(name), dash: this.shown.flowNames.indexOf(name), value: (time) => this.rate(times, bits, time) })) },
+        { label: name, colour: this.shown.colours.get(name), dash: this.shown.colours.get(name), value: (time) => this.rate(times, bits, time) })) },
     ];
   }
   /** The rate in Mbit/s around a time: over a fiftieth of what the tracks show. */
@@ -47,8 +47,8 @@ export class Curves {
   /** A curve has its flow's colour, and several of one flow have dashes of their own. */
   styled(it, before) {
     const name = kindOf(it.name).replace("ping", "ICMP"), turned = name.replace(/(\S+) to (\S+)/, "$2 to $1");
-    const colour = Math.max(this.shown.flowNames.indexOf(name), this.shown.flowNames.indexOf(turned), 0);
-    return { colour: Math.min(colour, COLOURS.length - 1), dash: colour + before.filter((other) => kindOf(other.name) === kindOf(it.name)).length };
+    const colour = this.shown.colours.get(name) ?? this.shown.colours.get(turned) ?? 0;
+    return { colour, dash: colour + before.filter((other) => kindOf(other.name) === kindOf(it.name)).length };
   }
   /** The most that a queue held in each of so many equal parts of a time. */
   sampled(port, from, to, count) {

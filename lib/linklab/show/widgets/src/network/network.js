@@ -17,11 +17,11 @@ const still = matchMedia("(prefers-reduced-motion: reduce)");
 /** Draw what the model has packed; return it. */
 export async function render({ model, el, keys, signal }) {
   const about = await unpacked(model.get("packed"));
-  return new Network(el, about.runs.map((run) => new Run(run)), keys, signal);
+  return new Network(el, about.runs.map((run) => new Run(run)), about.colours, keys, signal);
 }
 
 export class Network {
-  constructor(root, runs, keys, signal) {
+  constructor(root, runs, colours, keys, signal) {
     this.root = root; this.runs = runs;
     this.time = 0; this.playing = false;
     this.length = Math.max(...runs.map((run) => run.length_ns));
@@ -33,12 +33,12 @@ export class Network {
     this.lossTimes = new Map(runs.map((run) => [run, Float64Array.from(run.losses, (loss) => loss.time)]));
     this.flowNames = [...new Set(runs.flatMap((run) => run.kinds))];
     this.hidden = new Set();
-    this.colours = new Map(this.flowNames.map((name, n) => [name, COLOURS[Math.min(n, COLOURS.length - 1)]]));
+    this.colours = new Map(this.flowNames.map((name) => [name, colours[name] ?? COLOURS.length - 1]));
     this.tops = new Map();
     this.build(keys, signal);
     this.go(0);
   }
-  colour(run, packet) { return ink(this.colours.get(run.kind(packet))); }
+  colour(run, packet) { return ink(COLOURS[this.colours.get(run.kind(packet))]); }
   shows(run, packet) { return !this.hidden.size || !this.hidden.has(run.kind(packet)); }
   eventsOf(run) { return this.events[this.runs.indexOf(run)].open; }
   /** The highest value of a kind of curve in any run: both have one scale. */
@@ -96,7 +96,7 @@ export class Network {
     const box = (name) => {
       const input = element("input", { type: "checkbox", checked: true, onchange: () => { if (input.checked) this.hidden.delete(name); else this.hidden.add(name); this.remark(); } });
       const swatch = element("span", { className: "swatch" });
-      this.swatches.push([swatch, this.colours.get(name)]);
+      this.swatches.push([swatch, COLOURS[this.colours.get(name)]]);
       return element("label", {}, input, swatch, name);
     };
     return element("details", { className: "flows" }, element("summary", {}, `Flows (${this.flowNames.length})`),
