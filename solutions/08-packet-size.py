@@ -7,9 +7,9 @@
 #
 # You repeat their measurement, find the cause, and remove it. Then you look into a *tunnel*, which carries
 # packets inside packets. The study used one too. At the end a packet does not fit into a link. You find out
-# whether the sender learns this.
+# whether the sender learns this, and see a transfer that hangs because nobody tells it.
 #
-# **Time:** 165 minutes (and 20 for the optional part). **You need:** headers and frames (Lab 00),
+# **Time:** 180 minutes (and 20 for the optional part). **You need:** headers and frames (Lab 00),
 # `lab[...].cmd` and routes (Lab 01), packet trains (Lab 03).
 #
 # The study: *International Journal on Advances in Networks and Services*, vol. 9, no. 3 & 4, 2016.
@@ -118,7 +118,7 @@ waste = "b"
 lab08.check_waste(waste).require()
 
 # %% [markdown] id="bucket-intro"
-# ## 3. The second packet (40 minutes)
+# ## 3. The second packet (35 minutes)
 #
 # Your figure shows the link's rate over many packets. The study's surprise was in the first packets.
 #
@@ -176,36 +176,24 @@ lab08.first_figure(runs)
 lab08.check_bandwidth(bandwidth).require()
 lab08.check_second(runs).require()
 
-# %% [markdown] id="cable-question"
-# **Question.** Look at the second packet of each size, also at 1518 bytes. What does the bucket do that a real cable
-# cannot do, and what stops a cable from doing it?
-
-# %% [markdown] reflect="cable" points=2
-# The bucket saves tokens. While `h1` sends nothing, the bucket fills with 1600 tokens, so the next 1600 bytes pass
-# early. A first packet of 1518 bytes takes 1514 tokens and leaves the bucket without debt, so the second packet follows
-# immediately. On a cable each frame takes its transmission time, 3.5 ms for 4370 bytes at 10 Mbit/s, and the next frame
-# starts after that. A cable saves no unused time: it is never faster than its rate.
+# %% [markdown] id="pause-task"
+# Look at the second packet of each size, also at 1518 bytes. In the next cell you can move sliders: how many packets
+# leave at once?
 #
-# **Rubric.** 2 points: the bucket saves tokens during a pause, and a cable needs its transmission time for every frame.
-# 1 point: one of the two. Typical wrong: (1) "Mininet is faster than 10 Mbit/s" - only the first 1600 bytes are early,
-# the lasting rate is right; (2) "the queue was empty" - an empty queue saves queueing delay, but never transmission
-# time.
+# **Your turn:** answer three questions. `full_ms`: the bucket of 1600 bytes is empty (at zero). How long must `h1` be
+# silent until the bucket is full again, in ms? The cell prints the other two, which have letters.
 
-# %% [markdown] id="bucket-question"
-# **Question.** The burst passes at once. Why does the curve then fall so slowly to the link's rate?
+# %% answer="pause"
+display(theory.token_bucket(rate_mbps=10))
+print(lab08.question("saves", "falls"))
+### BEGIN SOLUTION
+pause = {"full_ms": 1600 * 8 / 10_000, "saves": "a", "falls": "b"}
+### STARTER
+# pause = {"full_ms": None, "saves": None, "falls": None}
+### END SOLUTION
 
-# %% [markdown] reflect="bucket" points=1
-# The burst happens once. After the burst the link's rate spaces the packets. But the curve is a mean since the first
-# packet, and the early bytes become a smaller and smaller part of it.
-#
-# **Rubric.** 1 point: the curve is a mean since the first packet, so the burst counts less and less. Typical wrong: (1)
-# "the link gets slower" - the link's rate stays the same, but the mean still contains the burst; (2) "the bucket
-# empties slowly" - it is empty after the first packet or two.
-
-# %% id="explain-bucket"
-lab08.explain("bucket")
-# Move the sliders: how many packets leave at once?
-theory.token_bucket(rate_mbps=10)
+# %% check="pause" points=2
+lab08.check_pause(pause).require()
 
 # %% [markdown] id="calm-task"
 # ## 4. Remove the burst (15 minutes)
@@ -230,13 +218,11 @@ for size in calm:
 ### STARTER
 # # YOUR TURN: lab["h1"].cmd("tc class change ..."), then calm[1518] = measure.run(...), and so on
 ### END SOLUTION
+display(lab08.first_figure(runs, calm))
+lab08.first_table(runs, calm)
 
 # %% check="calm" points=2
 lab08.check_calm(calm).require()
-
-# %% id="calm-figure"
-display(lab08.first_figure(runs, calm))
-lab08.first_table(runs, calm)
 
 # %% [markdown] id="tunnel-intro"
 # After this one command the first packets are as slow as on a cable. The table says 10.03 for 1518 bytes and
@@ -293,7 +279,7 @@ lab08.frames_figure(inside, outside)
 lab08.check_overhead(overhead_bytes, inside, outside).require()
 
 # %% [markdown] id="hole-task"
-# ## 6. No room (30 minutes)
+# ## 6. No room (55 minutes)
 #
 # The cables of `pc1` and `pc2` carry packets of 1538 bytes here, so the tunnel's headers fit. The study's
 # authors raised the MTU too, on every interface. By default a cable has an MTU of 1500, and Linux gives the
@@ -312,59 +298,107 @@ print(lab["h1"].cmd("ping -c 2 -W 1 -M do -s 1400 10.0.0.2"))
 # # YOUR TURN: lab["s1"].cmd("ip link ..."), and two pings: add -W 1, to wait one second only
 ### END SOLUTION
 
+# %% [markdown] id="hang-task"
+# ### A black hole
+#
+# TCP sends all its packets with DF set, and here nobody tells `h1` that a packet does not fit. Such a place is
+# called a *black hole*. What becomes of a TCP connection? Say it before you go on.
+#
+# **Your turn:**
+#
+# 1. Run `iperf3 -c 10.0.0.2 -t 12` on `h1`, and store what it prints in `hangs`. It prints a line for each second.
+# 2. Linux can find the size by itself (RFC 4821), but does not do so by default. Turn this on at `h1`:
+#    `sysctl -w net.ipv4.tcp_mtu_probing=1`. Send again, with a recording, and store the run in `mended`:
+#    `measure.run_together(lab, [measure.TcpFlow("h1", "h2", duration_s=12)], record=["h1-eth0"])`.
+# 3. Print `mended.events.of("retransmission")`: the segments that TCP sent again. When did the first segment leave
+#    that arrived, in seconds (`begins_s`), and how many bytes did it have (`segment_bytes`)? "Bytes 1 to 10" are ten.
+
+# %% answer="hang"
+lab["h1"].cmd("sysctl -w net.ipv4.tcp_mtu_probing=0")  # as at first, if you run this cell again
+lab["h2"].popen("iperf3 -s -1")
+lab.sleep(1)
+### BEGIN SOLUTION
+hangs = lab["h1"].cmd("iperf3 -c 10.0.0.2 -t 12")
+print(hangs)
+lab["h1"].cmd("sysctl -w net.ipv4.tcp_mtu_probing=1")
+transfer = measure.TcpFlow("h1", "h2", duration_s=12)
+mended = measure.run_together(lab, [transfer], record=["h1-eth0"])
+print(mended.events.of("retransmission"))
+### STARTER
+# hangs, mended = "", None  # YOUR TURN
+### END SOLUTION
+
+# %% answer="begins"
+### BEGIN SOLUTION
+begins = {"begins_s": 6.47, "segment_bytes": 1061 - 38 + 1}
+### STARTER
+# begins = {"begins_s": None, "segment_bytes": None}
+### END SOLUTION
+
+# %% check="hang" points=3
+lab08.check_hang(hangs, mended, begins).require()
+
+# %% [markdown] id="claim-task"
+# ### A claim to test
+#
+# Ask a language model why some connections hang in a tunnel, and you get a paragraph like this one. It is fluent, and
+# one of its sentences is wrong.
+#
+# > (1) A connection through such a tunnel opens without trouble, because the first packets of TCP have no data and are
+# > small. (2) Then full segments vanish in the tunnel. No acknowledgement comes, so TCP sends the first one again,
+# > after pauses that double each time. (3) UDP does not have this problem: it does not wait for acknowledgements, so
+# > all datagrams arrive that fit the MTU of the sender's own interface. (4) With `tcp_mtu_probing=1` TCP tries a
+# > smaller segment after some of these pauses, and goes on with the size that is acknowledged. (5) A smaller MTU on
+# > the sender's interface avoids even these pauses: TCP's segments fit from the start.
+#
+# **Your turn:** find the wrong sentence, and measure in this lab the run that shows it: what `measure.run` returns.
+# Store the sentence's number and the run.
+
+# %% answer="claim"
+### BEGIN SOLUTION
+wrong_sentence = 3
+shows_it = measure.run(lab, measure.TrainFlow("h1", "h2", 100, 1472))
+print(shows_it)
+### STARTER
+# wrong_sentence = None  # its number
+# shows_it = None  # YOUR TURN: what measure.run returns
+### END SOLUTION
+
+# %% check="claim" points=3
+lab08.check_claim(wrong_sentence, shows_it).require()
+
 # %% [markdown] id="narrow-task"
+# ### A router
+#
 # Now a *router* has the same problem. `h1` (10.0.1.1) reaches `h2` (10.0.2.1) through `r1`. The second link has
 # an MTU of 1400.
 #
 # **Your turn:** send two pings of 1472 bytes to `h2`: first with `-M dont` (DF is clear), then with `-M do` (DF
 # is set). For the first ping, tcpdump shows what arrives at `h2`. After the second ping, ask `h1` what it has
 # learned: `ip route get 10.0.2.1`.
+#
+# Three times now a packet of 1500 bytes did not fit. Answer the questions that the cell prints.
 
 # %% answer="narrow"
 lab.stop()
 lab = start(lab08.NARROW)
 arriving = lab["h2"].popen("tcpdump -n -v -c 2 -i h2-eth0 icmp and src host 10.0.1.1")
 lab.sleep(1)
+print(lab08.question("switch", "clear", "set", "why"))
 ### BEGIN SOLUTION
 print(lab["h1"].cmd("ping -c 1 -M dont -s 1472 10.0.2.1"))
 arriving.wait(5)
 print(arriving.output)
 print(lab["h1"].cmd("ping -c 2 -M do -s 1472 10.0.2.1"))
 print(lab["h1"].cmd("ip route get 10.0.2.1"))
+fit = {"switch": "b", "clear": "a", "set": "c", "why": "d"}
 ### STARTER
 # # YOUR TURN: a ping; arriving.wait(5) and print(arriving.output); another ping; ip route get
+# fit = {"switch": None, "clear": None, "set": None, "why": None}
 ### END SOLUTION
 
-# %% [markdown] id="fit-question"
-# **Question.** Three times a packet of 1500 bytes did not fit: at the port of `s1`, at `r1` with DF clear, and at `r1`
-# with DF set. What happened to the packet each time, and why did `s1` not do what `r1` did?
-
-# %% [markdown] reflect="fit" points=2
-# `s1` dropped the packet and told nobody. A switch forwards frames: it does not fragment IP packets, and on this path
-# it has no IP address to send an ICMP message from. `r1` is an IPv4 router. With DF clear it cut the packet into two
-# fragments, and `h2` reassembled them. With DF set it dropped the packet and sent ICMP "fragmentation needed" with the
-# MTU of the next link, 1400. `h1` stores this MTU for this destination (path-MTU discovery).
-#
-# **Rubric.** 2 points: the three outcomes, and the difference between switch and router. 1 point: one of the two.
-# Typical wrong: (1) "the switch cuts the packet" - only an IPv4 router or the sender makes fragments; (2) "routers
-# always fragment" - with DF set they must not, and IPv6 routers never do.
-
-# %% [markdown] id="mtu-question"
-# **Question.** TCP and QUIC send with DF set. `s1` sends them no message, but the receiver acknowledges what arrives.
-# How can a sender find the size that fits?
-
-# %% [markdown] reflect="mtu" points=1
-# `s1` is a *black hole*: it sends no message. The sender must learn the size from acknowledgements. QUIC starts with
-# datagrams of 1200 bytes, which fit (RFC 9000, section 14), and probes larger sizes (RFC 8899). TCP starts with full
-# segments. With probing (RFC 4821, off by default in Linux) TCP tries smaller ones until they are acknowledged. Without
-# probing the connection hangs. An administrator can also give the hosts a smaller MTU, or TCP a smaller MSS.
-#
-# **Rubric.** 1 point: the sender probes sizes and sees which ones are acknowledged (or: somebody sets a smaller MTU or
-# MSS). Typical wrong: (1) "TCP learns it from the loss" - a loss does not say that the size was the cause, and TCP
-# sends the same size again; (2) "the router tells the sender" - here no router drops the packet.
-
-# %% id="explain-mtu"
-lab08.explain("mtu")
+# %% check="fit" points=2
+lab08.check_fit(fit).require()
 
 # %% [markdown] id="trust-question"
 # ## 7. What you trust (10 minutes)

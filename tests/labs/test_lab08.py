@@ -15,9 +15,11 @@ import pytest
 
 from linklab.labs.lab08 import functions
 from linklab.labs.lab08 import rules as lab08
-from linklab.measure import Capture, Origin, TrainFlow, TrainResult
+from linklab.measure import Capture, Origin, Run, Sample, TcpFlow, TcpResult, TrainFlow, TrainResult
+from linklab.network import Network, expected_state
 from tests.grade.failures import the_failure
 from tests.labs.predicted import commit
+from tests.labs.refused import refused
 
 Received = Sequence[float | None]
 
@@ -129,3 +131,84 @@ assert lab08.check_overhead(*pickle.loads(sys.stdin.buffer.read())).passed
 assert not [name for name in sys.modules if name.partition(".")[0] == "scapy"]
 """
     subprocess.run([sys.executable, "-c", code], input=pickle.dumps((38, INSIDE, OUTSIDE)), check=True)
+
+
+# --- Questions, the black hole, and the claim
+
+PAUSE = {"full_ms": 1.28, "saves": "a", "falls": "b"}
+BEGINS = {"begins_s": 6.47, "segment_bytes": 1024}
+CLIENT = """[  5]   0.00-{0:.2f}  sec  53.7 KBytes  36.6 Kbits/sec    5             sender
+[  5]   0.00-{0:.2f}  sec  0.00 Bytes  {1}bits/sec                  receiver"""
+HANGS = CLIENT.format(12, "0.00 ")
+
+
+def transfer(rates_mbps: Sequence[float], destination: str = "h2", network: Network | None = None) -> Run:
+    """As iperf3 counts a transfer: a rate for each second."""
+    flow = TcpFlow("h1", destination, duration_s=len(rates_mbps))
+    samples = tuple(Sample(second, second + 1, rate) for second, rate in enumerate(rates_mbps))
+    origin = Origin("t", "7", network=expected_state(network or lab08.mtu_gre()))
+    mean = sum(rates_mbps) / len(rates_mbps)
+    result = TcpResult(flow, origin, mean, 1, len(rates_mbps), 9, "cubic", (), samples)
+    return Run((result,), 0.0)
+
+
+MENDED = transfer([0] * 6 + [4.9] + [9.1] * 5)
+
+
+def datagrams(payload: int, arrived: int, network: Network | None = None) -> TrainResult:
+    origin = Origin("t", "7", network=expected_state(network or lab08.mtu_gre()))
+    arrivals = tuple(0.01 * k if k < arrived else None for k in range(100))
+    return TrainResult(TrainFlow("h1", "h2", 100, payload), origin, (0.0,) * 100, arrivals, 0)
+
+
+def test_right_answers_on_the_bucket_the_black_hole_and_the_claim_pass() -> None:
+    assert lab08.check_pause(PAUSE).passed
+    assert lab08.check_fit({"switch": "b", "clear": "a", "set": "c", "why": "d"}).passed
+    assert lab08.check_hang(HANGS, MENDED, BEGINS).passed
+    for run in (datagrams(1472, 0), datagrams(1435, 0)):
+        assert lab08.check_claim(3, run).passed
+
+
+test_wrong_answers_on_them_are_refused = refused(
+    {
+        lab08.check_pause: [
+            (PAUSE | {"full_ms": 3.496}, "the time of a frame of 4370 bytes"),
+            (PAUSE | {"full_ms": 2.2128}, "the wait of the second frame"),
+            (PAUSE | {"full_ms": 0.16}, "an eighth"),
+            (PAUSE | {"full_ms": 0.00128}, "looks like seconds"),
+            (PAUSE | {"saves": "b"}, "never a packet's own transmission time"),
+            (PAUSE | {"falls": "c"}, "all 1600 tokens"),
+        ],
+        lab08.check_fit: [
+            ({"switch": "c", "clear": "a", "set": "c", "why": "d"}, "no message came"),
+            ({"switch": "b", "clear": "b", "set": "c", "why": "d"}, "the ping was answered"),
+            ({"switch": "b", "clear": "a", "set": "b", "why": "d"}, "with an MTU"),
+            ({"switch": "b", "clear": "a", "set": "c", "why": "b"}, "does not look at DF"),
+        ],
+        lab08.check_hang: [
+            (CLIENT.format(12, "9.31 M"), MENDED, BEGINS, "9.31 Mbit/s arrived"),
+            (CLIENT.format(3, "0.00 "), MENDED, BEGINS, "too short"),
+            ("iperf3: error - unable to connect to server", MENDED, BEGINS, "not the output of iperf3"),
+            (HANGS, transfer([0] * 12), BEGINS, "no data arrived"),
+            (HANGS, transfer([9.3] * 12), BEGINS, "nothing was too large"),
+            (HANGS, transfer([0] * 6), BEGINS, "has duration_s=6"),
+            (HANGS, transfer([0] * 12, "h3"), BEGINS, "there is no TcpFlow h1-h2"),
+            (HANGS, transfer([0] * 6 + [9.1] * 6, network=lab08.NARROW), BEGINS, "on another network"),
+            (HANGS, MENDED, BEGINS | {"begins_s": 0.22}, "the same full segment left again"),
+            (HANGS, MENDED, BEGINS | {"begins_s": 3.19}, "too little"),
+            (HANGS, MENDED, BEGINS | {"segment_bytes": 1023}, "minus the first"),
+            (HANGS, MENDED, BEGINS | {"segment_bytes": 1448}, "a full segment"),
+            (HANGS, MENDED, BEGINS | {"segment_bytes": 424}, "the segment after it"),
+        ],
+        lab08.check_claim: [
+            (4, datagrams(1472, 0), "data flowed"),
+            (3, datagrams(1472, 100), "100 of 100 datagrams arrived"),
+            (3, datagrams(1400, 100), "has payload_bytes=1400"),
+            (3, datagrams(2000, 0), "has payload_bytes=2000"),
+            (3, datagrams(1472, 0, lab08.NARROW), "on another network"),
+            (3, MENDED, "this is a Run"),
+            (3, replace(datagrams(1472, 0), interrupted=True), "stopped before its end"),
+            (None, datagrams(1472, 0), "not answered yet"),
+        ],
+    }
+)

@@ -15,12 +15,28 @@ from linklab.notebooks.source import Cell, read_source
 from tests.notebooks.run_notebook import ROOT
 
 CELLS_AT_MOST: Final = 50
-BLANKS_A_LAB: Final = 10
+BLANKS_A_LAB: Final = 14
 """On average over all labs."""
 OF_A_KIND_AT_MOST: Final = 4
 """Blanks in one cell."""
 FREE_PERCENT_AT_MOST: Final = 20
-MORE_IS_FREE: Final = {f"{number:02d}" for number in range(16)}
+MORE_IS_FREE: Final = {
+    "00",
+    "01",
+    "02",
+    "03",
+    "04",
+    "05",
+    "06",
+    "07",
+    "09",
+    "10",
+    "11",
+    "12",
+    "13",
+    "14",
+    "15",
+}
 """Labs whose written answers still bear more of the points."""
 COMMANDS: Final = ("ping", "iperf3", "ip", "tc", "ss", "tcpdump", "traceroute", "bridge", "sysctl", "ovs-ofctl")
 

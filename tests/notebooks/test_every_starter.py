@@ -20,7 +20,7 @@ OPEN: Final = re.compile(r"GradeError: still open: .+")
 EMPTY: Final[Mapping[str, tuple[str, ...]]] = {
     "06": ("answer-runs",),
     "07": ("throughput-figure",),
-    "08": ("answer-waste", "answer-bandwidth", "calm-figure"),
+    "08": ("answer-waste", "answer-bandwidth", "answer-calm"),
     "09": ("study-table", "spacing-table", "qualities"),
     "10": ("step",),
     "11": ("answer-tracks", "controls-figure", "queues-figure", "answer-together"),

@@ -21,13 +21,24 @@ from linklab.analysis.packets import (
 )
 from linklab.errors import MeasurementError
 from linklab.grade.check import Check, Hints, Refuse
-from linklab.grade.choices import letter
+from linklab.grade.choices import choices, letter, letters
 from linklab.grade.measured import measured
 from linklab.grade.predictions import Predictions, Sketch
-from linklab.grade.questions import Slip, Value, asked_each, asked_one, stated
+from linklab.grade.questions import Slip, Value, asked, asked_each, asked_one, stated
 from linklab.grade.result import Result, guarded
-from linklab.grade.wanted import Field, Wanted, at_least, exactly, require_result
-from linklab.measure import Capture, TrainFlow, TrainResult
+from linklab.grade.wanted import (
+    Field,
+    Wanted,
+    at_least,
+    at_most,
+    exactly,
+    refuse_another_network,
+    require_result,
+    require_run,
+)
+from linklab.labs.claims import claim, contradicts
+from linklab.labs.printed import require_printed, transfers
+from linklab.measure import Capture, TcpFlow, TcpResult, TrainFlow, TrainResult, UdpFlow, UdpResult
 from linklab.network import End, Host, Link, Network, Router
 from linklab.network.catalogue import mtu_direct, mtu_gre
 from linklab.network.theory import ip_packet_bytes, payload_of_frame_bytes
@@ -280,11 +291,137 @@ def check_overhead(overhead_bytes: object, inside: object, outside: object) -> R
     return PREDICTIONS.compared(result, "tunnel", {"overhead_bytes": far - near})
 
 
-# --- A question with options, and the network with a router
+# --- Questions with options
 
 
 check_waste = letter("Lab 08, small packets", _FOLDER, "waste")
 """Judge the letter: does packet size matter for bandwidth?"""
+check_fit = letters("Lab 08, a packet that does not fit", _FOLDER, "switch", "clear", "set", "why")
+"""Judge the letters: what a switch and a router do with a packet that is too large, and why."""
+
+
+@guarded
+def check_pause(answers: object) -> Result:
+    """Judge how long the bucket takes to fill, in ms, and the letters of what it does and what the curve shows."""
+    right = transmission_ms(MININET_BUCKET_BYTES, LINK_MBPS)
+    tokens = "a token is one byte, and tokens flow in at the link's rate"
+    slips = (
+        Slip(transmission_ms(FIRST_BYTES, LINK_MBPS), "that is the time of a frame of 4370 bytes", tokens),
+        Slip(transmission_ms(FIRST_BYTES - ETHERNET_CHECKSUM_BYTES - MININET_BUCKET_BYTES, LINK_MBPS),
+             "that is the wait of the second frame of 4370 bytes", "how many tokens does the empty bucket lack?"),
+        Slip(transmission_ms(min(SIZES), LINK_MBPS), "that is the time of a frame of 1518 bytes", tokens),
+    )  # fmt: skip
+    hints = (tokens, "how long do 1600 bytes take at 10 Mbit/s?", "1600 * 8 / 10,000")
+    expected = stated(right, "ms", "the bucket's bytes at the link's rate")
+    filled = Value("full_ms", "time to fill the bucket", expected, hints, slips)
+    return asked("Lab 08, the bucket", answers, (filled, *choices(_FOLDER, "saves", "falls")))
+
+
+# --- The black hole
+
+TUNNEL_MTU_BYTES: Final = ETHERNET_MTU_BYTES - IPV4_HEADER_BYTES - GRE_HEADER_BYTES - ETHERNET_HEADER_BYTES
+"""The MTU that Linux gives the port of a GRE tunnel over cables of 1500 bytes."""
+_FIRST_PROBE_BYTES: Final = 1024
+"""The segment with which Linux begins to look for the size that fits (tcp_base_mss; RFC 4821, section 7.2)."""
+_FULL_SEGMENT_BYTES: Final = 1448
+_HANGS: Final = 'hangs = lab["h1"].cmd("iperf3 -c 10.0.0.2 -t 12")'
+_NARROW_PORT: Final = "the port must be narrow: ip link set s1-gre1 mtu 1462 on s1"
+_SHORTEST_S: Final = 10
+_MENDED_MBPS: Final = 0.8 * LINK_MBPS
+
+
+@guarded("Lab 08, a black hole")
+def check_hang(hangs: object, mended: object, begins: object) -> Iterator[Check]:
+    """Judge what iperf3 printed as it hung, a run with probing, and what its events say: ``begins_s`` and a size."""
+    yield _hangs(hangs)
+    run = _mended(mended)
+    flows = next(it for it in run.samples if it.throughput_mbps)
+    yield Check.passing("with probing", "data flow after a while", f"{_fastest_mbps(run):.3g} Mbit/s")
+    first = "the events have both: the first segment that was sent again with fewer bytes"
+    begun = Expectation(
+        (flows.start_s + flows.end_s) / 2, flows.start_s, flows.end_s, "s", "the first second in which data arrived",
+        source="the run", allowance="the second of the sample",
+    )  # fmt: skip
+    again = Slip(0.22, "then the same full segment left again", "it vanished as well: which segment was smaller?")
+    arrived = stated(_FIRST_PROBE_BYTES, "bytes", "the segment with which Linux begins to probe", _EXACT)
+    slips = (
+        Slip(_FIRST_PROBE_BYTES - 1, "that is the last number minus the first one", "bytes 1 to 10 are ten"),
+        Slip(_FULL_SEGMENT_BYTES, "that is a full segment, which does not fit", "which one after it was smaller?"),
+        Slip(_FULL_SEGMENT_BYTES - 1, "that is a full segment, which does not fit", "which one after it was smaller?"),
+        Slip(_FULL_SEGMENT_BYTES - _FIRST_PROBE_BYTES, "that is the segment after it", "which one left first?"),
+        Slip(_FULL_SEGMENT_BYTES - _FIRST_PROBE_BYTES - 1, "that is the segment after it", "which one left first?"),
+    )
+    questions = (
+        Value("begins_s", "when the data began to flow", begun, first, (again,)),
+        Value("segment_bytes", "the first segment that arrived", arrived, first, slips),
+    )
+    yield from asked("", begins, questions, '{"begins_s": ..., "segment_bytes": ...}').checks
+
+
+def _hangs(printed: object) -> Check:
+    what, expected = "without probing", "iperf3 receives nothing"
+    ends = require_printed(what, printed, "iperf3 to its end", transfers, _HANGS)
+    got = [it for it in ends if it.side == "receiver"]
+    if not got or got[-1].lasted_s < _SHORTEST_S:
+        return Check.failing(what, "this transfer was too short", f"{_HANGS}, to its end", expected)
+    if got[-1].rate_mbps:
+        hint = (f"{_NARROW_PORT}; and probing must still be off on h1: sysctl net.ipv4.tcp_mtu_probing", _HANGS)
+        return Check.failing(what, f"{got[-1].rate_mbps:g} Mbit/s arrived", hint, expected)
+    return Check.passing(what, expected, "0 Mbit/s")
+
+
+def _mended(given: object) -> TcpResult:
+    what, send = "with probing", 'measure.TcpFlow("h1", "h2", duration_s=12)'
+    how = f'store what measure.run_together(lab, [{send}], record=["h1-eth0"]) returns'
+    long = at_least("duration_s", _SHORTEST_S, "write duration_s=12")
+    (run,) = require_run(what, given, [Wanted(TcpFlow, ("h1", "h2"), (long,))], how).of(TcpResult)
+    refuse_another_network(what, run.origin.network, mtu_gre())
+    if not run.throughput_mbps:
+        hint = ("is probing on at h1?", 'lab["h1"].cmd("sysctl -w net.ipv4.tcp_mtu_probing=1")')
+        raise Refuse(what, "no data arrived", hint, "data after a while", "0 Mbit/s")
+    if run.samples[0].throughput_mbps:
+        again = f"start the tunnel's lab again; {_NARROW_PORT}, and all packets must be full ones: leave h1 as it is"
+        raise Refuse(what, "data arrived at once: nothing was too large", again, "data after a while")
+    if _fastest_mbps(run) < _MENDED_MBPS:
+        raise Refuse(what, "the link was never full", "let it last longer", f"{_MENDED_MBPS:g} Mbit/s or more")
+    return run
+
+
+def _fastest_mbps(run: TcpResult) -> float:
+    return max(it.throughput_mbps for it in run.samples)
+
+
+_UDP_FLOWS: Final = (TrainFlow, UdpFlow)
+_LARGEST_DATA_BYTES: Final = ETHERNET_MTU_BYTES - IPV4_HEADER_BYTES - UDP_HEADER_BYTES
+_FITTING_DATA_BYTES: Final = TUNNEL_MTU_BYTES - IPV4_HEADER_BYTES - UDP_HEADER_BYTES
+
+
+def _datagrams_vanish(given: object) -> Check:
+    """Judge datagrams that fit h1's interface, and not the tunnel."""
+    what = "the run that shows it"
+    fields = (
+        at_most("payload_bytes", _LARGEST_DATA_BYTES, "the sentence speaks of datagrams that fit h1's own MTU of 1500"),
+        at_least("payload_bytes", _FITTING_DATA_BYTES + 1, "these fit the tunnel: send larger ones"),
+    )
+    wanted = Wanted[TrainResult | UdpResult](_UDP_FLOWS, ("h1", "h2"), fields)
+    run = require_result(what, given, wanted, "give what measure.run returned for the case of the sentence")
+    refuse_another_network(what, run.origin.network, mtu_gre())
+    sent, arrived = (
+        (run.sent, run.received) if isinstance(run, TrainResult) else (run.sent_packets, run.received_packets)
+    )
+    return contradicts(
+        "UDP's datagrams arrive",
+        f"{arrived} of {sent} datagrams arrived",
+        is_wrong=arrived < sent / 2,
+        step=_NARROW_PORT,
+    )
+
+
+check_claim = claim("Lab 08, a claim to test", _FOLDER, _datagrams_vanish)
+"""Judge the number of the wrong sentence on a tunnel that is too narrow, and the run that shows it."""
+
+
+# --- The network with a router
 
 
 def _link(number: int, router: str, host: str, mtu_bytes: int) -> Link:
