@@ -5,15 +5,16 @@ In a notebook that is opened without its kernel, and wherever nobody watches, it
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
 from linklab.analysis.packets import MININET_BUCKET_BYTES, train_rate_mbps
-from linklab.analysis.tcp_model import Pipe
+from linklab.analysis.tcp_model import BETA, Pipe
 from linklab.record import somebody_watches
-from linklab.show.chart import Curve, lines
+from linklab.show.chart import BLACK, Curve, legend, lines, logarithmic
 from linklab.show.widgets.picture import show_picture
 from linklab.units import ETHERNET_HEADER_BYTES, ETHERNET_MTU_BYTES, transmission_ms
 
@@ -36,11 +37,12 @@ class Slider:
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis: its label with the unit, and its ends."""
+    """An axis: its label with the unit, its ends, and whether it is logarithmic."""
 
     label: str
     low: float
     high: float
+    log: bool = False
 
 
 @dataclass(frozen=True)
@@ -51,35 +53,56 @@ class TheoryLines:
     words: str
 
 
+def _points(curve: Curve) -> list[list[float]]:
+    return [list(point) for point in zip(*curve, strict=True)]
+
+
 class Explorer:
     """A figure with sliders: ``compute`` makes the lines of the sliders' values.
 
     Somebody who watches gets a widget. Elsewhere it is the figure of the ``values`` given, and no widget is loaded.
+    ``measured`` are points that stay where they are while the sliders move.
     """
 
     def __init__(
         self, title: str, x: Axis, y: Axis, sliders: tuple[Slider, ...],
-        compute: Callable[..., TheoryLines], values: Mapping[str, float],
+        compute: Callable[..., TheoryLines], values: Mapping[str, float], measured: Curve | None = None,
     ) -> None:  # fmt: skip
         self._title, self._x, self._y, self._compute = title, x, y, compute
-        self.about = {"title": title, "x": vars(x), "y": vars(y), "sliders": [vars(one) for one in sliders]}
+        self._measured = (measured,) if measured and measured[0] else ()
+        self.about = {
+            "title": title, "x": vars(x), "y": vars(y), "sliders": [vars(one) for one in sliders],
+            "measured": [_points(curve) for curve in self._measured],
+        }  # fmt: skip
         self.values = dict(values)
+
+    def _words(self, found: TheoryLines) -> str:
+        ranges = (f" Your measurements, {self._y.label}: {min(it):.4g} to {max(it):.4g}." for _, it in self._measured)
+        return "".join((found.words, *ranges))
 
     def picture(self, values: Mapping[str, float]) -> dict[str, Any]:
         """Return the lines and the sentence of these values, for the widget's script."""
         found = self._compute(**values)
-        curves = [[name, [list(point) for point in zip(*curve, strict=True)]] for name, curve in found.series.items()]
-        return {"lines": curves, "words": found.words}
+        curves = [[name, _points(curve)] for name, curve in found.series.items()]
+        return {"lines": curves, "words": self._words(found)}
 
     def still(self, values: Mapping[str, float]) -> Mapping[str, str]:
         """Return the figure of these values, and its sentence."""
         found = self._compute(**values)
+        words = self._words(found)
         limits = {"xlim": (self._x.low, self._x.high), "ylim": (self._y.low, self._y.high)}
-        figure = lines(
-            f"{self._title}. {found.words.rstrip('.')}", found.series, self._x.label, self._y.label, limits=limits
-        )
+        figure = lines(f"{self._title}. {words.rstrip('.')}", found.series, self._x.label, self._y.label, limits=limits)
+        (axes,) = figure.axes
+        if self._x.log:
+            logarithmic(axes, "x", self._x.low, self._x.high)
+        if self._y.log:
+            logarithmic(axes, "y", self._y.low, self._y.high)
+        for curve in self._measured:
+            axes.plot(*curve, "o", color=BLACK, markersize=3.5, label="your measurements")
+            figure.legends.clear()
+            legend(axes)
         shown = figure._repr_mimebundle_()
-        return {"text/html": f"{shown['text/html']}<p>{found.words}</p>", "text/plain": figure.alt_text}
+        return {"text/html": f"{shown['text/html']}<p>{words}</p>", "text/plain": figure.alt_text}
 
     def _ipython_display_(self) -> None:
         if somebody_watches():
@@ -222,3 +245,171 @@ def train(
     values = {"first_mbps": first_mbps, "narrow_mbps": narrow_mbps, "last_mbps": last_mbps, "size_bytes": size_bytes}
     axes = Axis("time of arrival (ms)", 0, 30), Axis("packet", 0, 10)
     return Explorer("A packet train stretches", *axes, sliders, compute, values)
+
+
+# --- With a student's own measurements
+
+
+def round_trip(
+    rate_mbps: float = 10, delay_ms: float = 10, size_bytes: float = 98, ahead_packets: float = 50,
+    measured: Curve | None = None,
+) -> Explorer:  # fmt: skip
+    """Show where a ping's milliseconds go on one link: delay, sending its bits, waiting in the queue.
+
+    ``ahead_packets`` are full packets that the ping finds in the link's queue; the way back is free. As in Mininet, the
+    queue also holds packets for the link's delay, so a ping waits for whichever of the two is longer. ``measured`` has
+    packets ahead, and round trips in ms.
+    """
+
+    def compute(rate_mbps: float, delay_ms: float, size_bytes: float, ahead_packets: float) -> TheoryLines:
+        sent_ms, frame_ms = 2 * transmission_ms(size_bytes, rate_mbps), transmission_ms(_FRAME_BYTES, rate_mbps)
+
+        def waits_ms(ahead: float) -> float:
+            return max(0.0, ahead * frame_ms - delay_ms)
+
+        ahead = [float(it) for it in range(101)]
+        idle_ms = 2 * delay_ms + sent_ms
+        series = {
+            "delay, both ways": (ahead, [2 * delay_ms for _ in ahead]),
+            "and sending": (ahead, [idle_ms for _ in ahead]),
+            "and waiting: RTT": (ahead, [idle_ms + waits_ms(it) for it in ahead]),
+            "your ping": ([ahead_packets, ahead_packets], [0.0, 150.0]),
+        }
+        wait_ms = waits_ms(ahead_packets)
+        said = (
+            f"Delay {2 * delay_ms:.3g} ms, sending {sent_ms:.2g} ms, waiting {wait_ms:.3g} ms: "
+            f"RTT {idle_ms + wait_ms:.4g} ms."
+        )
+        return TheoryLines(series, said)
+
+    sliders = (
+        _RATE,
+        Slider("delay_ms", "delay, one way", "ms", 0, 50, 1),
+        Slider("size_bytes", "size of the ping", "bytes", 98, 1514, 8),
+        Slider("ahead_packets", "packets ahead in the queue", "packets", 0, 100, 1),
+    )
+    values = {
+        "rate_mbps": rate_mbps, "delay_ms": delay_ms, "size_bytes": size_bytes, "ahead_packets": ahead_packets,
+    }  # fmt: skip
+    axes = Axis("packets ahead in the queue", 0, 100), Axis("ms", 0, 150)
+    return Explorer("Where a round trip's milliseconds go", *axes, sliders, compute, values, measured)
+
+
+def sawtooth(
+    rate_mbps: float = 20, rtt_ms: float = 20, queue_packets: float = 100, kept: float = 0.5,
+    measured: Curve | None = None,
+) -> Explorer:  # fmt: skip
+    """Show the window of one flow that adds a packet in each round trip, and keeps a part of its window at a loss.
+
+    Reno keeps a half (RFC 5681). ``rtt_ms`` is the round trip without queues. ``measured`` has seconds since a loss,
+    and windows in packets.
+    """
+    last_s = 15.0
+
+    def compute(rate_mbps: float, rtt_ms: float, queue_packets: float, kept: float) -> TheoryLines:
+        pipe = Pipe(transmission_ms(_FRAME_BYTES, rate_mbps), rtt_ms, 0.0, queue_packets, 2.0)
+        full, bdp, packet_s = pipe.full_window_packets, pipe.bdp_packets, pipe.packet_ms / 1000
+        at_s, window_packets = 0.0, kept * full
+        times, windows = [at_s], [window_packets]
+        while at_s < last_s:
+            at_s += max(bdp, window_packets) * packet_s
+            window_packets += 1
+            times.append(at_s)
+            windows.append(window_packets)
+            if window_packets >= full:
+                window_packets = kept * full
+                times.append(at_s)
+                windows.append(window_packets)
+        series = {
+            "window": (times, windows),
+            "BDP and queue": ([0.0, last_s], [full, full]),
+            "BDP": ([0.0, last_s], [bdp, bdp]),
+        }
+        losses = [late for late, (high, low) in zip(times[1:], pairwise(windows), strict=True) if low < high - 1]
+        apart = f", {losses[1] - losses[0]:.3g} s apart" if len(losses) > 1 else ""
+        busy = "B is always busy" if kept * full >= bdp else "B is idle for a while after each loss"
+        said = f"Losses at a window of {full:.3g} packets{apart}; it goes on with {kept * full:.3g}: {busy}."
+        return TheoryLines(series, said)
+
+    sliders = (
+        Slider("rate_mbps", "rate of B", "Mbit/s", 5, 50, 1),
+        Slider("rtt_ms", "RTT without queues", "ms", 10, 200, 1),
+        Slider("queue_packets", "room in the queue", "packets", 0, 200, 1),
+        Slider("kept", "kept of the window at a loss", "", 0.3, 0.9, 0.05),
+    )
+    values = {"rate_mbps": rate_mbps, "rtt_ms": rtt_ms, "queue_packets": queue_packets, "kept": kept}
+    axes = Axis("seconds since a loss", 0, last_s), Axis("window (packets)", 0, 250)
+    return Explorer("The sawtooth of a window", *axes, sliders, compute, values, measured)
+
+
+def full_queue(
+    rate_mbps: float = 10, rtt_ms: float = 20, limit_packets: float = 100, measured: Curve | None = None
+) -> Explorer:
+    """Show how long a ping takes behind a full queue, against the queue's limit.
+
+    Packets are full ones, ``rtt_ms`` is the round trip without a queue. ``measured`` has limits in packets, and pings
+    in ms.
+    """
+    least, most = 1.0, 10_000.0
+
+    def compute(rate_mbps: float, rtt_ms: float, limit_packets: float) -> TheoryLines:
+        pipe = Pipe(transmission_ms(_FRAME_BYTES, rate_mbps), rtt_ms, 0.0, limit_packets, 2.0)
+        limits = [10 ** (step / 20) for step in range(61)]
+        needed = max(least, (1 / BETA - 1) * pipe.bdp_packets)
+        series = {
+            "ping behind a full queue": (limits, [rtt_ms + it * pipe.packet_ms for it in limits]),
+            "ping without a queue": ([limits[0], limits[-1]], [rtt_ms, rtt_ms]),
+            "what CUBIC needs": ([needed, needed], [least, most]),
+            "your limit": ([limit_packets, limit_packets], [least, most]),
+        }
+        enough = "enough" if limit_packets >= needed else "too few"
+        wait_ms = limit_packets * pipe.packet_ms
+        said = (
+            f"A full queue of {limit_packets:.0f} packets lasts {wait_ms:.3g} ms: a ping takes {rtt_ms + wait_ms:.3g} "
+            f"ms. CUBIC needs {needed:.2g} packets, to keep the link busy after a loss: {enough}."
+        )
+        return TheoryLines(series, said)
+
+    sliders = (
+        _RATE,
+        Slider("rtt_ms", "RTT without a queue", "ms", 2, 200, 2),
+        Slider("limit_packets", "limit of the queue", "packets", 1, 1000, 1),
+    )
+    values = {"rate_mbps": rate_mbps, "rtt_ms": rtt_ms, "limit_packets": limit_packets}
+    axes = Axis("limit (packets)", 1, 1000, log=True), Axis("ping (ms)", least, most, log=True)
+    return Explorer("A queue's limit, and the wait in it", *axes, sliders, compute, values, measured)
+
+
+def detection(hello_s: float = 1, dead_s: float = 3, measured: Curve | None = None) -> Explorer:
+    """Show how long packets are lost after a silent cut, against the dead interval of the routers.
+
+    A router sends a Hello every ``hello_s``, and gives a neighbour up after ``dead_s`` without one (RFC 2328). For BFD
+    these are the interval and its multiple (RFC 5880). ``measured`` has dead intervals and outages, in s.
+    """
+    low, high = 0.1, 100.0
+
+    def compute(hello_s: float, dead_s: float) -> TheoryLines:
+        every = [10 ** (step / 50 - 1) for step in range(151)]
+        longer = [dead for dead in every if dead - hello_s >= low / 2]
+        series = {
+            "longest: the dead interval": ([low, high], [low, high]),
+            "shortest: one hello interval less": (longer, [dead - hello_s for dead in longer]),
+            "your dead interval": ([dead_s, dead_s], [low / 2, high]),
+        }
+        if hello_s >= dead_s:
+            said = "The dead interval must be longer than the hello interval: else a router never keeps a neighbour."
+        else:
+            missing = math.ceil(dead_s / hello_s - 1e-9)
+            said = (
+                f"A Hello every {hello_s:g} s, dead after {dead_s:g} s: packets are lost for {dead_s - hello_s:.3g} to "
+                f"{dead_s:.3g} s. A neighbour that lives is given up if {missing} Hellos in a row are lost."
+            )
+        return TheoryLines(series, said)
+
+    sliders = (
+        Slider("hello_s", "hello interval", "s", 0.1, 10, 0.1),
+        Slider("dead_s", "dead interval", "s", 0.3, 40, 0.1),
+    )
+    axes = Axis("dead interval (s)", low, high, log=True), Axis("packets are lost for (s)", low / 2, high, log=True)
+    values = {"hello_s": hello_s, "dead_s": dead_s}
+    return Explorer("How long until a silent cut is noticed", *axes, sliders, compute, values, measured)

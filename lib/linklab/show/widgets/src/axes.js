@@ -23,6 +23,20 @@ export function ticks(low, high, count) {
   return found;
 }
 
+/** How far along an axis a number lies, from 0 to 1. */
+function share(axis, value) {
+  if (!axis.log) return (value - axis.low) / (axis.high - axis.low);
+  return Math.log(Math.max(value, axis.low) / axis.low) / Math.log(axis.high / axis.low);
+}
+
+/** The numbers that stand at an axis: of a logarithmic one the powers of ten. */
+function marks(axis, count) {
+  if (!axis.log) return ticks(axis.low, axis.high, count);
+  const powers = [];
+  for (let power = Math.ceil(Math.log10(axis.low)); 10 ** power <= axis.high; power++) powers.push(+`1e${power}`);
+  return powers;
+}
+
 /** Axes with labels `x` and `y` from `low` to `high` each; what is drawn on them goes into `inside`. */
 export class Axes {
   constructor(x, y, label) {
@@ -31,8 +45,8 @@ export class Axes {
     this.svg = drawn("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "axes", role: "img", "aria-label": label }, this.behind, this.inside);
   }
   /** The place of a number on an axis, in the drawing's units. */
-  left(value) { return LEFT + (value - this.x.low) / (this.x.high - this.x.low) * (WIDTH - LEFT - RIGHT); }
-  top(value) { return HEIGHT - BOTTOM - (value - this.y.low) / (this.y.high - this.y.low) * (HEIGHT - TOP - BOTTOM); }
+  left(value) { return LEFT + share(this.x, value) * (WIDTH - LEFT - RIGHT); }
+  top(value) { return HEIGHT - BOTTOM - share(this.y, value) * (HEIGHT - TOP - BOTTOM); }
   /** The numbers under the pointer, within the axes. */
   under(event) {
     const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(this.svg.getScreenCTM().inverse());
@@ -43,11 +57,11 @@ export class Axes {
   frame() {
     const text = (value, attributes) => drawn("text", { fill: ink(INK), "font-size": 12, ...attributes }, value);
     const bottom = HEIGHT - BOTTOM, parts = [];
-    for (const value of ticks(this.x.low, this.x.high, 8)) {
+    for (const value of marks(this.x, 8)) {
       const at = this.left(value);
       parts.push(drawn("line", { x1: at, x2: at, y1: TOP, y2: bottom, stroke: ink(GRID) }), text(`${value}`, { x: at, y: bottom + 16, "text-anchor": "middle" }));
     }
-    for (const value of ticks(this.y.low, this.y.high, 5)) {
+    for (const value of marks(this.y, 5)) {
       const at = this.top(value);
       parts.push(drawn("line", { x1: LEFT, x2: WIDTH - RIGHT, y1: at, y2: at, stroke: ink(GRID) }), text(`${value}`, { x: LEFT - 6, y: at + 4, "text-anchor": "end" }));
     }
@@ -61,5 +75,9 @@ export class Axes {
   line(points, colour, dashes = []) {
     const d = points.map(([x, y], n) => `${n ? "L" : "M"}${this.left(x).toFixed(1)} ${this.top(y).toFixed(1)}`).join("");
     return drawn("path", { d, fill: "none", stroke: ink(colour), "stroke-width": 2.2, "stroke-dasharray": dashes.join(" ") });
+  }
+  /** Return dots at points, for `inside`. */
+  dots(points) {
+    return points.map(([x, y]) => drawn("circle", { cx: this.left(x), cy: this.top(y), r: 3, fill: ink(INK), "pointer-events": "none" }));
   }
 }

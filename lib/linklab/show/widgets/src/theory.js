@@ -2,10 +2,10 @@
 
 import { Axes } from "./axes.js";
 import { element } from "./elements.js";
-import { COLOURS, DASHES, followScheme, ink } from "./scheme.js";
+import { COLOURS, DASHES, INK, followScheme, ink } from "./scheme.js";
 
 export function render({ model, el, signal }) {
-  const { title, x, y, sliders } = model.get("about");
+  const { title, x, y, sliders, measured } = model.get("about");
   const axes = new Axes(x, y, title), legend = element("div", { className: "in-a-row" }), said = element("p", { role: "status" });
   const rows = sliders.map((one) => {
     const now = element("output", {});
@@ -22,12 +22,14 @@ export function render({ model, el, signal }) {
     const { lines, words } = model.get("picture");
     axes.frame();
     axes.svg.setAttribute("aria-label", `${title}. ${words}`);
-    axes.inside.replaceChildren(...lines.map(([, points], n) => axes.line(points, COLOURS[n], DASHES[n])));
-    legend.replaceChildren(...lines.map(([name], n) => {
-      const swatch = element("span", { className: "key" });
-      swatch.style.background = ink(COLOURS[n]);
+    const drawnLines = lines.map(([, points], n) => axes.line(points, COLOURS[n], DASHES[n]));
+    axes.inside.replaceChildren(...drawnLines, ...measured.flatMap((points) => axes.dots(points)));
+    const named = (name, colour, kind) => {
+      const swatch = element("span", { className: kind });
+      swatch.style.background = ink(colour);
       return element("span", { className: "in-a-row" }, swatch, name);
-    }));
+    };
+    legend.replaceChildren(...lines.map(([name], n) => named(name, COLOURS[n], "key")), ...measured.map(() => named("your measurements", INK, "key dot")));
     said.textContent = words;
   };
   el.append(element("h2", {}, title), ...rows, legend, axes.svg, said);
