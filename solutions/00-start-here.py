@@ -185,8 +185,7 @@ lab00.check_measured_throughput(measured_mbps).require()
 # ## 7. Explain
 #
 # The tables above show your predictions, the theory and your measurements. Did a result surprise you? Now explain the
-# throughput. Save your whole answer (Ctrl+S) before you run the cell below it: that cell shows an explanation, and
-# keeps the answer that it finds in the saved notebook.
+# throughput.
 #
 # The throughput stays below 10 Mbit/s, although no other traffic uses the link. Each packet on the link is a frame of
 # 1514 bytes:
@@ -195,17 +194,30 @@ lab00.check_measured_throughput(measured_mbps).require()
 # | --- | --- | --- | --- | --- |
 # | 14 bytes | 20 bytes | 20 bytes | 12 bytes | 1448 bytes |
 #
-# **Question.** Your data takes most of the 10 Mbit/s. What takes the rest? Give a number where you can. Write two or
-# three sentences.
+# **Your turn:** the link is full, so it carries 10 Mbit/s. How many Mbit/s of these are headers? Give three digits.
 
-# %% [markdown] reflect="throughput" points=2
-# The link does carry 10 Mbit/s, but 66 of the 1514 bytes of each frame are headers, so at most 95.6 % is data. The
-# start of the transfer costs a little more, until TCP has found the rate.
+# %% answer="headers"
+### BEGIN SOLUTION
+headers_mbps = 10 * (1514 - 1448) / 1514
+### STARTER
+# headers_mbps = None
+### END SOLUTION
+
+# %% check="headers" points=1
+lab00.check_headers(headers_mbps).require()
+
+# %% [markdown] id="missing-question"
+# **Question.** Your measured throughput and the headers together are still a little less than 10 Mbit/s. What takes the
+# rest? Write one or two sentences. Save your whole answer (Ctrl+S) before you run the cell below it: that cell shows an
+# explanation, and keeps the answer that it finds in the saved notebook.
+
+# %% [markdown] reflect="throughput" points=1
+# The start of the transfer. TCP does not know the link's rate, so it begins with a few packets and sends more in each
+# round trip. Until it has found the rate, the link is idle for some moments.
 #
-# **Rubric.** 2 points: headers take the rest, with a number or the share; and the start of the transfer. 1 point:
-# headers, without a number, or without the start. Typical wrong: (1) "the delay makes it slower": all bits arrive
-# later by the same delay, and TCP has many packets in flight at a time. (2) "10 Mbit/s is only the maximum, nobody
-# reaches it": the link is full; the headers take the rest, and you can calculate their share.
+# **Rubric.** 1 point: the start of the transfer. Typical wrong: (1) "the delay makes it slower": all bits arrive later
+# by the same delay, and TCP has many packets in flight at a time. (2) "10 Mbit/s is only the maximum, nobody reaches
+# it": after the start the link is full; the headers and your data are 10 Mbit/s.
 
 # %% id="explain-throughput"
 lab00.explain("throughput")
@@ -258,19 +270,38 @@ transfer, ping = (
 recorded = measure.run_together(lab, [transfer, ping], record=["h1-eth0"])
 show.network(recorded)
 
-# %% [markdown] id="queue-question"
-# **Question.** Suppose you double the queue to 100 packets "to lose fewer packets". How do the throughput and the RTT
-# of a ping during the transfer change, and why?
+# %% [markdown] id="sliders-intro"
+# **Where do a round trip's milliseconds go?** The dots in the next figure are your pings: how many packets each one met
+# in the queue, and its RTT. The lines are theory for one link: the delay, the time to send the ping's bits, and the
+# wait in the queue. Move the sliders: what does each of them change?
+#
+# **Your turn:** suppose you double the queue to 100 packets. How long does a ping take at most during the transfer, in
+# ms? The figure tells you, or a calculation.
 
-# %% [markdown] reflect="queue" points=2
+# %% id="sliders"
+lab00.figures.milliseconds(measured_rtt_ms, recorded)
+
+# %% answer="longer"
+### BEGIN SOLUTION
+longer_ms = 100 * 1514 * 8 / 10_000 + 10
+### STARTER
+# longer_ms = None
+### END SOLUTION
+
+# %% check="longer" points=1
+lab00.check_longer(longer_ms).require()
+
+# %% [markdown] id="queue-question"
+# **Question.** The queue is doubled "to lose fewer packets". How does the *throughput* of the transfer change, and why?
+
+# %% [markdown] reflect="queue" points=1
 # The throughput hardly changes, because the link was full before. The queue can now hold twice as many packets. TCP
 # fills the queue before it notices a loss, so a ping waits about twice as long. A queue much larger than the link
 # needs adds delay and no throughput.
 #
-# **Rubric.** 2 points: the throughput stays, the RTT about doubles, each with a reason. 1 point: one of them. Typical
-# wrong: (1) "fewer losses, so it is faster": the link sends a frame every 1.2 ms as before, and cannot send faster.
-# (2) "the RTT is twice 20 ms": the RTT was at most 71 ms. It becomes about 130 ms: 100 frames of 1.2 ms each, and 10
-# ms for the way back.
+# **Rubric.** 1 point: the throughput stays, since the link was full before. Typical wrong: (1) "fewer losses, so it is
+# faster": the link sends a frame every 1.2 ms as before, and cannot send faster. (2) "it is slower, because packets
+# wait longer": TCP has more packets in flight, and as many leave the link in each second.
 
 # %% [markdown] id="time-intro"
 # ## 9. The lab's own clock

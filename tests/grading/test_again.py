@@ -92,8 +92,8 @@ def test_it_is_said_who_gained_and_who_lost_what(group: PretendedClass) -> None:
     group.hand_in("bob", starter())
     group.grade()
     ada, bob, summary = group.said[-3:]
-    assert ada.startswith(f"judged again, ada, {LAB}: 0 to 7 points: gained check-network, check-prediction-rtt")
-    assert bob.startswith(f"judged again, bob, {LAB}: 7 to 0 points: lost check-network, check-prediction-rtt")
+    assert ada.startswith(f"judged again, ada, {LAB}: 0 to 9 points: gained check-network, check-prediction-rtt")
+    assert bob.startswith(f"judged again, bob, {LAB}: 9 to 0 points: lost check-network, check-prediction-rtt")
     assert summary == "2 notebooks judged again: the points of 2 changed"
 
 

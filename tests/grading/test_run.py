@@ -76,7 +76,7 @@ def test_points_are_those_of_the_judge_and_texts_are_open(group: PretendedClass)
     assert group.watcher.began_at == ["ada", "bob"]
     assert sorted(group.watcher.ended_at) == ["ada", "bob"]
     assert sorted(group.watcher.cells) == [("ada", 1, 5), ("ada", 2, 5), ("bob", 1, 5), ("bob", 2, 5)]
-    assert (ada.points, ada.open_points) == (7, 4)
+    assert (ada.points, ada.open_points) == (9, 2)
     assert (bob.points, bob.open_points) == (0, 0)
 
 
@@ -84,7 +84,7 @@ def test_the_folder_may_be_named_from_here(group: PretendedClass, monkeypatch: p
     group.hand_in("ada", solved())
     monkeypatch.chdir(group.source.parent)
     group.source, group.output = Path("in"), Path("out")
-    assert group.grade().students[0].points == 7
+    assert group.grade().students[0].points == 9
 
 
 @pytest.mark.large
@@ -111,7 +111,7 @@ def test_a_damaged_store_is_judged_again(group: PretendedClass) -> None:
     text = result.read_text()
     for damaged in ("", "{}", "[]", text[:-30], text.replace('"max_points": 2.0', '"max_points": 90.0')):
         result.write_text(damaged)
-        assert group.grade().students[0].points == first.students[0].points == 7
+        assert group.grade().students[0].points == first.students[0].points == 9
         assert group.judged == 1
 
 
@@ -178,8 +178,8 @@ def test_points_given_by_hand_are_taken_in_and_never_lost(group: PretendedClass,
         writer.writerows(rows)
     ada, bob = group.grade().students
     assert group.judged == 0
-    assert [(one.points, one.open_points) for one in (ada, bob)] == [(8, 0), (7.5, 2)]
-    assert "0.5 of 2" in (group.output / "feedback" / "bob.html").read_text("utf-8")
+    assert [(one.points, one.open_points) for one in (ada, bob)] == [(10, 0), (9.5, 1)]
+    assert "0.5 of 1" in (group.output / "feedback" / "bob.html").read_text("utf-8")
     kept = [row for row in csv.DictReader(path.open(newline="")) if row["points"]]
     assert len(kept) == 3
     group.order = Order(kit, ("02-simpleperf",))
@@ -188,7 +188,7 @@ def test_points_given_by_hand_are_taken_in_and_never_lost(group: PretendedClass,
     group.order = Order(kit, (LAB,))
     group.hand_in("bob", put(solved(), reflect_queue="Another answer."))
     ada, bob = group.grade().students
-    assert (ada.points, bob.open_points) == (8, 4), "an answer that has changed waits again"
+    assert (ada.points, bob.open_points) == (10, 2), "an answer that has changed waits again"
 
 
 def test_wrong_options_that_were_tried_cost_no_points_and_are_counted(group: PretendedClass) -> None:

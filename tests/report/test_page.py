@@ -186,8 +186,8 @@ def test_every_colour_of_text_stands_out(theme: int) -> None:
 
 def test_the_page_of_a_solution() -> None:
     one = lab_of(read("solutions/00-start-here.ipynb"), "00-start-here.ipynb", SAVED_AT)
-    assert (one.title, one.points, one.max_points, one.notes) == ("Lab 00: Start here", 7, 11, ())
-    assert [mark.status for mark in one.graded] == ["passed"] * 5 + ["answered", "passed", "answered"]
+    assert (one.title, one.points, one.max_points, one.notes) == ("Lab 00: Start here", 9, 11, ())
+    assert [mark.status for mark in one.graded] == ["passed"] * 6 + ["answered", "passed", "passed", "answered"]
     assert all(mark.checks for mark in one.graded if mark.kind == "check")
     assert [surprise.slip for surprise in one.surprises] == ["", ""]
     words = " ".join(look(page_of(one)).words.split())

@@ -9,13 +9,14 @@ from linklab.analysis import Expectation, measured_path
 from linklab.grade.check import Check
 from linklab.grade.choices import letters
 from linklab.grade.measured import typed_rtt
-from linklab.grade.path_questions import ceiling, rtt
+from linklab.grade.path_questions import DATA_BYTES, FRAME_BYTES, ceiling, rtt
 from linklab.grade.predictions import Predictions
-from linklab.grade.questions import Value, as_number, asked_one
+from linklab.grade.questions import Slip, Value, as_number, asked_one, stated
 from linklab.grade.reachability import Checkable, state_of
 from linklab.grade.result import Result, guarded
 from linklab.grade.topology import address_checks, cable_checks, link_checks, node_checks
 from linklab.network import TWO_HOSTS
+from linklab.units import transmission_ms
 
 _PATH: Final = measured_path(TWO_HOSTS, "h1", "h2")
 _RTT: Final = rtt("rtt", _PATH, "round-trip time of h1 to h2")
@@ -58,3 +59,43 @@ def check_measured_throughput(mbps: object) -> Result:
     question = Value("throughput", "measured TCP throughput from h1 to h2", expected, hints, shown=True)
     result = asked_one("Lab 00, measured throughput", mbps, question)
     return PREDICTIONS.compared(result, "throughput", {"throughput": as_number(mbps)})
+
+
+@guarded
+def check_headers(mbps: object) -> Result:
+    """Judge how many Mbit/s of a full link's rate are headers."""
+    link = TWO_HOSTS.links[0]
+    rate, share = link.rate_mbps or 0.0, 1 - DATA_BYTES / FRAME_BYTES
+    slips = (
+        Slip(100 * share, "that is the share in percent", "take this share of 10 Mbit/s"),
+        Slip(share, "that is the share of 1", "take this share of 10 Mbit/s"),
+        Slip(rate - rate * share, "that is the data", "headers are the rest of the 1514 bytes"),
+        Slip(rate * (FRAME_BYTES - DATA_BYTES) / DATA_BYTES, "that compares the headers with the data",
+             "divide by the whole frame, 1514 bytes"),
+        Slip(rate * 54 / FRAME_BYTES, "that leaves out the timestamps", "add up all four headers of the table"),
+        Slip(rate * 52 / FRAME_BYTES, "that leaves out the Ethernet header", "add up all four headers of the table"),
+    )  # fmt: skip
+    expected = stated(rate * share, "Mbit/s", "the headers' bytes of each frame's", 3)
+    hints = ("how many of a frame's 1514 bytes are headers?", "take this share of the link's rate", "10 * 66 / 1514")
+    return asked_one("Lab 00, headers", mbps, Value("headers", "headers of a full link", expected, hints, slips))
+
+
+@guarded
+def check_longer(rtt_ms: object) -> Result:
+    """Judge the longest round trip of a ping beside a transfer if the queue holds twice as many packets, in ms."""
+    link = TWO_HOSTS.links[0]
+    packet_ms, before = transmission_ms(FRAME_BYTES, link.rate_mbps or 1.0), link.queue_packets or 0
+    full_ms = 2 * before * packet_ms + link.delay_ms
+    slips = (
+        Slip(full_ms + link.delay_ms, "that doubles the whole RTT, or adds both directions' delay",
+             "only the wait in the queue doubles, and it includes the delay of the way there: add the way back alone"),
+        Slip(before * packet_ms + link.delay_ms, "that is the RTT with 50 packets", "the queue has 100 now"),
+        Slip(2 * before * packet_ms, "that is the wait in the queue alone", "the answer still has to travel back"),
+        Slip(4 * link.delay_ms, "that is twice the RTT of the idle link", "the RTT beside the transfer was 71 ms"),
+    )  # fmt: skip
+    expected = Expectation(
+        full_ms, full_ms - 2.5, full_ms + 2.5, "ms", "a full queue, and the way back", allowance="reading a figure"
+    )
+    hints = ("set the slider to 100 packets ahead: what is the RTT?", "one frame takes 1.2 ms", "100 * 1.2 + 10")
+    question = Value("longer", "longest RTT with 100 packets", expected, hints, slips)
+    return asked_one("Lab 00, a longer queue", rtt_ms, question)
