@@ -34,7 +34,7 @@ def short(study: str) -> StudyTable:
 
 @cache
 def busy_film() -> StudyTable:
-    """A film of 13 Mbit/s over links of 10 and 100 Mbit/s."""
+    """A film of 13 Mbit/s, and then a still second, over links of 1000, 10 and 100 Mbit/s."""
     return repeated(read_table(VIDEO, DATA), 2)  # its levels are others than the study's
 
 

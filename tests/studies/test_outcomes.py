@@ -88,6 +88,7 @@ OUTCOMES: Mapping[str, tuple[Configuration, Configuration]] = {
     "mtu-jitter-real": (mtu_beside(lambda: PRINTED["mtu"]), ours_as_hardware(switch="bridge")),
     "video-bandwidth-alike": (film(), film((1.2, "bandwidth_kbps_mean"))),
     "video-wan-alike": (film(), film((1.2, "bandwidth_kbps_maximum"), link_mbps=2)),
+    "video-devices-minimum": (lambda: ({"video": busy_film()}, None), lambda: ({"video": short("video")}, None)),
     "video-devices-real": (film(), film((1.2, "bandwidth_kbps_minimum"), link_mbps=10)),
     "video-wan-spacing": (spacing("htb"), spacing("frame")),
     "video-delay-range": (film((0.01, "delay_ms_minimum"), (10, "delay_ms_maximum")), film()),
