@@ -369,7 +369,7 @@ print(lab["r1"].cmd("ip route show proto ospf"))
 ### END SOLUTION
 
 # %% check="costs" points=4
-lab15.check_costs(tables).require()
+lab15.check_costs(tables, lab).require()
 
 # %% [markdown] id="bgp-task"
 # **Think:** with two next hops, does r1 send one packet of a stream by r2 and the next one by r5?

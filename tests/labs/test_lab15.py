@@ -102,6 +102,7 @@ WRONG: Table = {
     lab15.check_silent: [
         (SILENT[:2], "cut the cable 3 times"),
         ([one for one in SILENT for _ in range(1)][:1] * 3, "all came equally long after a Hello"),
+        ([SILENT[0], SILENT[0], SILENT[1]], "the same run is there twice"),
         ([(None, it) for _, it in SILENT], "the timer of r1 is None"),
         ([((2.7, 100.0), it) for _, it in SILENT], "the timer of r1 is None"),
         ([(timers(32.0, 31.0), it) for _, it in SILENT], "the timer of r1 is [32.0, 100.0]"),
@@ -141,6 +142,19 @@ def test_a_detection_passes_in_other_words() -> None:
         assert result.passed, str(result)
 
 
+def test_a_second_static_route_is_not_taken_for_ospf_s_work() -> None:
+    """It counts as soon as the first one is gone, so a cut that is seen costs as little as under OSPF."""
+    floating = routed(ring(), {"r1": {"h3": ("r1-eth1", "r1-eth2")}})
+    given = {**MORE, "carrier": seen_before(MORE["carrier"], floating)}
+    assert "r1 had 2 routes to h3 already" in said(lab15.check_more(given))
+
+
+def seen_before(run: Run, state: NetworkState) -> Run:
+    """The run with another network read back before it."""
+    results = tuple(replace(it, origin=replace(it.origin, network=state)) for it in run.results)
+    return replace(run, results=results)
+
+
 def test_a_neighbour_s_runs_are_refused() -> None:
     with using(VARIANT):
         for result in (lab15.check_static(STATIC), lab15.check_silent(SILENT), lab15.check_more(MORE)):
@@ -160,6 +174,37 @@ def test_the_table_has_theory_beside_what_was_lost() -> None:
     table = figures.outage_table({"static": STATIC, **MORE, "silent": None})
     assert [row[0] for row in table.rows] == ["static", *MORE]  # type: ignore[union-attr]
     assert figures.outage_table({"static": None}) == NOTHING
+
+
+# --- Labs that only show
+
+
+class Shown:
+    """A lab whose routers show what they are given to show, by the words of the command."""
+
+    def __init__(self, state: NetworkState, shown: Mapping[tuple[str, str], Any]) -> None:
+        self._state, self.shown = state, shown
+
+    def state(self) -> NetworkState:
+        """As given."""
+        return self._state
+
+    def __getitem__(self, name: str) -> Node:
+        return Node(name, self.shown)
+
+
+class Node:
+    """One of its routers."""
+
+    def __init__(self, name: str, shown: Mapping[tuple[str, str], Any]) -> None:
+        self._name, self._shown = name, shown
+
+    def cmd(self, command: str) -> str:
+        """What is shown; an error of vtysh's where nothing is."""
+        for (name, words), found in self._shown.items():
+            if name == self._name and words in command:
+                return found if isinstance(found, str) else json.dumps(found)
+        return "Exiting: failed to connect to any daemons.\n"
 
 
 # --- Costs
@@ -198,55 +243,57 @@ EQUAL: Hops = {"r1": {"h3": ("r1-eth2", "r1-eth1")}}
 TABLES = {"around": routed(ring(), AROUND), "equal": routed(ring(), EQUAL)}
 
 
+def with_routes(printed: str) -> Shown:
+    """The ring, in which r1's kernel shows these routes."""
+    return Shown(RING, {("r1", "ip route show"): printed, **{(it.name, "ip route"): "" for it in ring().routers}})
+
+
+EQUAL_BY_OSPF = (
+    "10.0.1.0/24 dev r1-eth1 proto kernel scope link src 10.0.1.1\n"
+    "10.0.8.0/24 nhid 31 proto ospf metric 20\n\tnexthop via 10.0.1.2 dev r1-eth1 weight 1\n"
+    "\tnexthop via 10.0.5.5 dev r1-eth2 weight 1\n"
+)
+TYPED = "10.0.8.0/24\n\tnexthop via 10.0.1.2 dev r1-eth1 weight 1\n\tnexthop via 10.0.5.5 dev r1-eth2 weight 1\n"
+
+
+BY_OSPF = with_routes(EQUAL_BY_OSPF)
+
+
+def down(state: NetworkState, interface: str) -> NetworkState:
+    """The state with an interface set down."""
+    return NetworkState(
+        tuple(
+            replace(node, interfaces=tuple(replace(it, up=it.up and it.name != interface) for it in node.interfaces))
+            for node in state.nodes
+        )
+    )
+
+
 def test_two_next_hops_and_a_way_around_pass_whatever_else_is_equal_or_around() -> None:
     for tables in (TABLES, TABLES | {"equal": routed(ring(), {**AROUND, **EQUAL})}):
-        result = lab15.check_costs(tables)
+        result = lab15.check_costs(tables, BY_OSPF)
         assert result.passed, str(result)
 
 
 test_a_wrong_way_is_shown = refused(
     {
         lab15.check_costs: [
-            (TABLES | {"around": "r5"}, "this is a str"),
-            (TABLES | {"around": RING}, "packets go h1 - r1 - r2 - r3 - h3"),
-            (TABLES | {"around": routed(ring(), ONE_WAY)}, "the way from h3 to h1, around"),
-            (TABLES | {"around": routed(ring(), TOO_DEAR)}, "the way from h1 to h2, around"),
-            (TABLES | {"equal": RING}, "r1 sends to h3 by r1-eth1 alone"),
-            (TABLES | {"equal": TABLES["around"]}, "r1 sends to h3 by r1-eth2 alone"),
+            (TABLES | {"around": "r5"}, BY_OSPF, "this is a str"),
+            (TABLES | {"around": RING}, BY_OSPF, "packets go h1 - r1 - r2 - r3 - h3"),
+            (TABLES | {"around": routed(ring(), ONE_WAY)}, BY_OSPF, "the way from h3 to h1, around"),
+            (TABLES | {"around": routed(ring(), TOO_DEAR)}, BY_OSPF, "the way from h1 to h2, around"),
+            (TABLES | {"equal": RING}, BY_OSPF, "r1 sends to h3 by r1-eth1 alone"),
+            (TABLES | {"equal": TABLES["around"]}, BY_OSPF, "r1 sends to h3 by r1-eth2 alone"),
+            # the other cable of r2 cut in place of costs, and routes typed in place of OSPF's
+            (TABLES | {"around": down(TABLES["around"], "r2-eth1")}, BY_OSPF, "r2-eth1 was down"),
+            (TABLES, with_routes(TYPED), "r1 has a route to 10.0.8.0/24 that somebody typed"),
+            (TABLES, with_routes(EQUAL_BY_OSPF + "10.0.8.3 via 10.0.5.5 dev r1-eth2\n"), "somebody typed"),
         ]
     }
 )
 
 
 # --- Live labs
-
-
-class Shown:
-    """A lab whose routers show what they are given to show, by the words of the command."""
-
-    def __init__(self, state: NetworkState, shown: Mapping[tuple[str, str], Any]) -> None:
-        self._state, self._shown = state, shown
-
-    def state(self) -> NetworkState:
-        """As given."""
-        return self._state
-
-    def __getitem__(self, name: str) -> Node:
-        return Node(name, self._shown)
-
-
-class Node:
-    """One of its routers."""
-
-    def __init__(self, name: str, shown: Mapping[tuple[str, str], Any]) -> None:
-        self._name, self._shown = name, shown
-
-    def cmd(self, command: str) -> str:
-        """What is shown; an error of vtysh's where nothing is."""
-        for (name, words), found in self._shown.items():
-            if name == self._name and words in command:
-                return found if isinstance(found, str) else json.dumps(found)
-        return "Exiting: failed to connect to any daemons.\n"
 
 
 def interface(**values: Any) -> dict[str, Any]:
@@ -271,6 +318,12 @@ def under_ospf(**changed: Mapping[str, Any] | None) -> Shown:
     return Shown(RING, shown)
 
 
+def unforwarding(lab: Shown, router: str) -> Shown:
+    """The lab with a router that passes no packet on."""
+    nodes = tuple(replace(node, forwarding=node.forwarding and node.name != router) for node in lab.state().nodes)
+    return Shown(NetworkState(nodes), lab.shown)
+
+
 def test_a_ring_under_ospf_passes() -> None:
     result = lab15.check_ospf(under_ospf())
     assert result.passed, str(result)
@@ -290,6 +343,7 @@ test_what_keeps_ospf_from_working_is_named = refused(
             (under_ospf(r5_eth2={"networkType": "BROADCAST"}), "the network type is not the same at both ends"),
             # neighbours everywhere, and the subnet of a host is announced by nobody
             (under_ospf(r3_eth0=None), "no route by OSPF to h3"),
+            (unforwarding(under_ospf(), "r2"), "forwarding is off on r2"),
             (RING, "sends packets and"),
             (Shown(expected_state(three()), {}), "measured on another network"),
         ]
@@ -316,9 +370,17 @@ def paths_of(router: str, *, stolen: bool = False, around: str = "") -> dict[str
 
 
 def world(
-    hops: Hops = DIRECT, *, stolen: bool = False, sessions: Mapping[str, Any] | None = None, r1: Any = None
+    hops: Hops = DIRECT,
+    *,
+    stolen: bool = False,
+    told: bool = True,
+    sessions: Mapping[str, Any] | None = None,
+    r1: Any = None,
 ) -> Shown:
-    """Three autonomous systems; ``sessions`` changes those of r2, ``r1`` the paths that r1 knows."""
+    """Three autonomous systems; ``sessions`` changes those of r2, ``r1`` the paths that r1 knows.
+
+    Where a half is ``stolen``, r3 has told its neighbours of it, or else kept it to itself.
+    """
     shown: dict[tuple[str, str], Any] = {}
     for router in AS:
         up = {"state": "Established", "pfxRcd": 2, "pfxSnt": 3}
@@ -328,6 +390,7 @@ def world(
         shown[router, "bgp ipv4 unicast summary"] = {"peers": found}
         around = "h3" if router == "r1" and "h3" in hops.get("r1", {}) else ""
         paths = paths_of(router, stolen=stolen and router == "r3", around=around)
+        shown[router, "advertised-routes"] = {"advertisedRoutes": {half("h2"): {}} if stolen and told else {}}
         shown[router, "bgp ipv4 unicast json"] = r1 if router == "r1" and r1 is not None else paths
     return Shown(routed(three(), hops), shown)
 
@@ -336,6 +399,7 @@ FILTERED = world(PREFERRED, stolen=True)
 STOLEN: Hops = {"r1": {"h3": ("r1-eth1",), half("h2"): ("r1-eth1",)}, "r2": {half("h2"): ("r2-eth2",)},
                 "r3": {half("h2"): ("r3-eth0",)}}  # fmt: skip
 ON_THE_OTHER = {"routes": {prefix("h3"): [{"path": "65003", "locPrf": 200, "bestpath": True}, {"path": "65002 65003"}]}}
+DIRECT_ALONE = {"routes": {prefix("h3"): [{"path": "65003", "bestpath": True}]}}
 LONELY = {"routes": {prefix("h3"): [{"path": "65002 65003", "bestpath": True}]}}
 
 
@@ -364,6 +428,8 @@ test_what_looks_right_between_autonomous_systems_and_is_not = refused(
             # the direct path refused, in place of another one preferred; and one that is preferred for all prefixes
             (world(PREFERRED, r1=LONELY), "r1's direct path to h3"),
             (world(PREFERRED | {"r3": {"h1": ("r3-eth2",)}}), "the way from h3 to h1"),
+            # the same route-map at another router, too
+            (world(PREFERRED | {"r2": {"h1": ("r2-eth2",)}}), "the way from h2 to h1"),
         ],
         lab15.check_filter: [
             (world(STOLEN, stolen=True), "routes of r1: r1 has a route to"),
@@ -371,6 +437,10 @@ test_what_looks_right_between_autonomous_systems_and_is_not = refused(
             (world(STOLEN | {"r1": PREFERRED["r1"]}, stolen=True), "routes of r2"),
             # the thief was silenced
             (world(PREFERRED), "you cannot configure the thief's router"),
+            # a filter at r3, on what it tells others
+            (world(PREFERRED, stolen=True, told=False), "it does not announce the half to r1"),
+            # a filter that refuses what r2 says of h3, too
+            (world(PREFERRED, stolen=True, r1=DIRECT_ALONE), "r1's path to h3 by r2"),
             # a filter that refuses all that r3 says
             (world(PREFERRED | {"r2": {"h3": ()}}, stolen=True), "the way from h2 to h3"),
             (world(PREFERRED, stolen=True, r1=LONELY), "invisible deny any"),

@@ -6,9 +6,10 @@ An outage is what a stream of equal gaps lost, times the gap. Its bounds come fr
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from ipaddress import IPv4Network
+from ipaddress import IPv4Address, IPv4Network
 from itertools import permutations
 from typing import Any, Final
 
@@ -21,7 +22,7 @@ from linklab.grade.predictions import Predictions
 from linklab.grade.questions import Slip, Value, as_number, asked_each, is_missing, stated
 from linklab.grade.reachability import Checkable, LiveLab, running, state_of
 from linklab.grade.result import Result, guarded
-from linklab.grade.routes import Tables
+from linklab.grade.routes import Tables, forwarding_checks
 from linklab.grade.student_functions import Formula, Trial
 from linklab.grade.wanted import (
     Wanted,
@@ -139,6 +140,8 @@ def run_of(what: str, given: object, outage: Outage) -> Run:
 def _outage(what: str, given: object, name: str) -> Check:
     outage = OUTAGES[name]
     run = run_of(what, given, outage)
+    if name == "carrier":
+        _refuse_second_route(what, state_of_run(run))
     hints: Hints = (
         "what tells the routers of the cut here, and how long can that take?",
         _CONFIGURED[name],
@@ -148,6 +151,17 @@ def _outage(what: str, given: object, name: str) -> Check:
     if by_hello.low <= lost_s(run) <= by_hello.high:
         hints = f"so long takes OSPF with intervals of {HELLO_S} and {DEAD_S} s. {_CONFIGURED[name].capitalize()}"
     return measured(what, lost_s(run), outage.expected, hints)
+
+
+def _refuse_second_route(what: str, state: NetworkState | None) -> None:
+    """Refuse a run before which r1 knew a second way to h3: a typed one counts at once, and OSPF has nothing to do."""
+    r1 = None if state is None else state.node(CUT[0])
+    target = IPv4Address(ring().address_of(ENDS[1]))
+    routes = [it for it in (r1.routes if r1 else ()) if target in prefix_of(it.destination)]
+    if len(routes) > 1:
+        hint = "r1 must have OSPF's one route before the cut: take the other one away, and reset the costs"
+        said = " and ".join(f"{it.destination} by {it.interface}" for it in routes)
+        raise Refuse(what, f"r1 had {len(routes)} routes to {ENDS[1]} already: {said}", hint, "one route", said)
 
 
 _CONFIGURED: Final = {
@@ -214,7 +228,8 @@ def _shown(lab: LiveLab, router: str, command: str, key: str) -> Mapping[str, An
 def check_ospf(lab: Checkable) -> Iterator[Check]:
     """Judge the ring under OSPF: its intervals, that neighbours are adjacent, and the routes that come of it."""
     live, network = running(lab), ring()
-    refuse_another_network("the lab", live.state(), network)
+    state = live.state()
+    refuse_another_network("the lab", state, network)
     routers = [router.name for router in network.routers]
     interfaces = {router: _shown(live, router, "ip ospf interface", "interfaces") for router in routers}
     cables = [link for link in network.links if all(end.node in routers for end in link.ends)]
@@ -222,6 +237,8 @@ def check_ospf(lab: Checkable) -> Iterator[Check]:
     yield from adjacent
     for router in routers:
         yield _after(adjacent, _ospf_routes(live, network, router), "all routers are neighbours")
+    # routes alone carry no packet
+    yield from (it for it in forwarding_checks(network, state) if not it.passed)
 
 
 def _after(before: Sequence[Check], check: Check, when: str) -> Check:
@@ -361,7 +378,7 @@ def check_silent(given: object) -> Result:
     if not isinstance(given, Sequence) or isinstance(given, str) or not given:
         reason = "not measured yet" if is_missing(given) or given == [] else f"this is {a_kind(given)}"
         raise Refuse("the cuts", reason, f"a list of three: {example}", example)
-    checks, outages = [], []
+    checks, outages, cuts = [], [], set()
     for number, one in enumerate(given, 1):
         what = f"cut {number}"
         if not isinstance(one, Sequence) or isinstance(one, str) or len(one) != 2:
@@ -371,11 +388,15 @@ def check_silent(given: object) -> Result:
         detected = {router: _detected(what, one[0], router, cut_s) for router in CUT}
         checks.append(_exact(what, lost_s(run), detected["r1"], detected["r2"]))
         outages.append(lost_s(run))
+        cuts.add((cut_s, lost_s(run)))
     if len(given) < _FEWEST:
         checks.append(Check.failing("the cuts", f"there are {len(given)}", f"cut the cable {_FEWEST} times", "three"))
     elif max(outages) - min(outages) < HELLO_S / 10:
         hint = "give the cuts other instants: another start_s, or another lab.sleep between them"
         checks.append(Check.failing("the cuts", "all came equally long after a Hello", hint, "different outages"))
+    elif len(cuts) < len(given):
+        hint = "append each run once, with the timers that were read before it"
+        checks.append(Check.failing("the cuts", "the same run is there twice", hint, "three runs", "one of them again"))
     shortest_longest = {"shortest": min(outages), "longest": max(outages)}
     return PREDICTIONS.compared(Result(title, tuple(checks)), "silent", shortest_longest)
 
@@ -445,14 +466,18 @@ _COST_HINTS: Final = (
 
 
 @guarded("Lab 15, costs")
-def check_costs(tables: object) -> Iterator[Check]:
-    """Judge two states of the ring: ``around`` avoids r2 in both directions, ``equal`` has two next hops at r1."""
+def check_costs(tables: object, lab: Checkable) -> Iterator[Check]:
+    """Judge two states of the ring: ``around`` avoids r2 in both directions, ``equal`` has two next hops at r1.
+
+    Both must come of OSPF's costs: all cables are whole, and no router of the lab has a route that somebody typed.
+    """
     example = '{"around": lab.state(), "equal": lab.state()}'
     network = ring()
     given = tables if isinstance(tables, Mapping) else {}
     for name in ("around", "equal"):
         state = require_type(name, given.get(name), NetworkState, f"write it as {example}", "a state of the lab")
         refuse_another_network(name, state, network)
+        _refuse_down(name, state, network)
         if name == "around":
             for asked in (("h1", "r1", "r5", "r4", "r3", "h3"), ("h3", "r3", "r4", "r5", "r1", "h1")):
                 yield _way_check(network, state, asked, _COST_HINTS, ", around")
@@ -460,6 +485,33 @@ def check_costs(tables: object) -> Iterator[Check]:
             yield _way_check(network, state, ("h1", "r1", "r2", "h2"), own, ", around")
         else:
             yield _equal(network, state)
+    yield from _typed(running(lab), network)
+
+
+def _refuse_down(what: str, state: NetworkState, network: Network) -> None:
+    """Refuse a state in which a cable is cut: packets go around then, whatever the costs are."""
+    for end in (end for link in network.links for end in link.ends):
+        interface = state.interface(end.node, end.interface)
+        if interface is not None and not interface.up:
+            hint = f"set it up again, and give interfaces costs: {_COST_HINTS[-1]}"
+            raise Refuse(what, f"{end.interface} was down", hint, "all cables whole", "down")
+
+
+def _typed(lab: LiveLab, network: Network) -> Iterator[Check]:
+    """Yield a failure for each router with a route that is neither OSPF's nor the kernel's own."""
+    for router in network.routers:
+        lines = lab[router.name].cmd("ip route show").splitlines()
+        found = [line.split()[0] for line in lines if line[:1].strip() and not _LEARNED.search(line)]
+        if found:
+            hints = (
+                "a typed route stays as it is when a cable is cut: OSPF must find both ways by its costs",
+                f"on {router.name}: ip route del {found[0]}; then costs, and lab.state() again",
+            )
+            said = f"{router.name} has a route to {found[0]} that somebody typed"
+            yield Check.failing(f"routes of {router.name}", said, hints, "by OSPF", "typed")
+
+
+_LEARNED: Final = re.compile(r"\bproto (ospf|kernel)\b")
 
 
 def _equal(network: Network, state: NetworkState) -> Check:
@@ -576,6 +628,10 @@ def check_preference(lab: Checkable) -> Iterator[Check]:
         ("h3", "r3", "r1", "h1"),
         ("the answers take the direct session: change r1 alone, and shut no session down",),
     )
+    for asked in (("h2", "r2", "r1", "h1"), ("h2", "r2", "r3", "h3"), ("h3", "r3", "r2", "h2")):
+        check = _way_check(network, state, asked, f"change r1 alone: {asked[1]} sends directly, as before")
+        if not check.passed:
+            yield check
     yield _still_knows(
         live, "r1", "h3", AS["r3"], "prefer one path, and refuse none: the other is for the day it fails"
     )
@@ -617,6 +673,11 @@ def check_filter(lab: Checkable) -> Iterator[Check]:
         hint = "you cannot configure the thief's router: run the cell of the theft again, and filter at r1 and r2"
         yield Check.failing(what, "it announces no half any more", hint, expected, "silent")
         return
+    silent = [router for router in ("r1", "r2") if not _announces(live, "r3", router, stolen)]
+    if silent:
+        hint = "you cannot configure the thief's router: take your lines there back, and filter at r1 and r2"
+        yield Check.failing(what, f"it does not announce the half to {silent[0]} any more", hint, expected, "silent")
+        return
     yield Check.passing(what, expected)
     refusals = [_refuses(state, router, stolen, whose) for router in ("r1", "r2")]
     yield from refusals
@@ -627,6 +688,17 @@ def check_filter(lab: Checkable) -> Iterator[Check]:
     for asked in (("h1", "r1", "r2", "h2"), ("h2", "r2", "r1", "h1"), ("h2", "r2", "r3", "h3")):
         yield _way_check(network, state, asked, wide)
     yield _still_knows(live, "r1", "h3", AS["r3"], wide[0])
+    by_r2 = f"{AS['r2']} {AS['r3']}"
+    if by_r2 not in (known := [str(it.get("path", "")) for it in _paths(live, "r1").get(prefix("h3"), ())]):
+        said = "r1 does not know it any more"
+        yield Check.failing("r1's path to h3 by r2", said, wide, f"known, by AS {by_r2}", "; ".join(known) or "no path")
+
+
+def _announces(lab: LiveLab, router: str, neighbour: str, prefix: IPv4Network) -> bool:
+    """Return whether a router tells a neighbour of a path to a part of the prefix."""
+    (address,) = [it for it, number in peers(router).items() if number == AS[neighbour]]
+    told = _shown(lab, router, f"bgp ipv4 unicast neighbors {address} advertised-routes", "advertisedRoutes")
+    return any(IPv4Network(it).subnet_of(prefix) for it in told)
 
 
 def _refuses(state: NetworkState, router: str, stolen: IPv4Network, whose: str) -> Check:
