@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
+from linklab import start
+from linklab.labs.lab00 import rules as lab00
 from linklab.labs.lab10 import rules as lab10
 from linklab.labs.lab10 import testbeds
 from linklab.measure import ConstantRateResult, EchoFlow, EchoResult, Origin, Run
-from linklab.network import NetworkState, expected_state
-from linklab.network.catalogue import router_on_a_stick
+from linklab.network import TWO_HOSTS, NetworkState, expected_state
+from linklab.network.catalogue import fairness, router_on_a_stick
 from linklab.network.state import Membership
 from tests.grade.failures import also_wrong, failed, hints, the_failure
 from tests.labs.predicted import commit
@@ -146,3 +148,28 @@ def test_predictions_stand_next_to_what_was_measured() -> None:
     found = lab10.check_share_runs(SHARE_RUNS).surprises
     assert [it.slip for it in found] == ["that is what h1 offers", "that shares equally, as TCP tends to do"]
     assert [it.measured for it in found] == pytest.approx([4.7, 2.0], rel=0.01)
+
+
+def test_senders_in_step_are_another_experiment() -> None:
+    flows = {it.flow: replace(it.flow, dither=False) for it in SHARE_RUNS["70/70"].of(ConstantRateResult)}
+    results = tuple(replace(it, flow=flows[it.flow]) for it in SHARE_RUNS["70/70"].of(ConstantRateResult))
+    stepped = {**SHARE_RUNS, "70/70": Run(results, 0.0)}
+    assert "dither=False" in the_failure(lab10.check_share_runs(stepped)).reason
+
+
+def test_a_round_trip_between_hosts_of_these_names_elsewhere_is_refused() -> None:
+    """Two cables of 10 Mbit/s give the same round trip, whatever is between them."""
+    name = "layer-3 switch, 1440"
+    elsewhere = Origin("linklab echo 1", "7.3.4", expected_state(fairness(10, 3)))
+    given = {**RTT_RUNS, name: replace(RTT_RUNS[name], origin=elsewhere)}
+    assert "another network" in the_failure(lab10.check_rtt_runs(given)).reason
+
+
+@pytest.mark.lab
+@pytest.mark.usefixtures("virtual")
+def test_the_finished_network_is_not_the_student_s_work() -> None:
+    with start(router_on_a_stick(10)) as lab:
+        for check in (lab10.check_ports, lab10.check_gateways, lab10.check_reachability):
+            assert "not your Topo" in the_failure(check(lab)).reason
+    with start(TWO_HOSTS) as lab:
+        assert "not your Topo" in the_failure(lab00.check_network(lab)).reason

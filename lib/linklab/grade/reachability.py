@@ -12,6 +12,7 @@ from typing import Protocol, runtime_checkable
 
 from linklab.grade.check import Check, Refuse, a_kind, listed, listed_hints
 from linklab.grade.routes import Routing, forwarding_hints
+from linklab.lab import Lab
 from linklab.network import Network, NetworkState
 
 # --- What a check needs of a running lab
@@ -55,6 +56,17 @@ def running(lab: Checkable) -> LiveLab:
     """Return the lab itself, for checks that run commands in it. Raises `Refuse` if it is only a state."""
     if isinstance(lab, NetworkState) or not isinstance(lab, LiveLab):
         raise _no_lab("this check sends packets and", lab)
+    return lab
+
+
+def of_topo(lab: Checkable, name: str) -> Checkable:
+    """Return a lab that was started with a Topo; refuse one that got Linklab's own description of the network.
+
+    ``name`` is that of the class that students write.
+    """
+    if isinstance(lab, Lab) and not lab.is_of_topo:
+        reason = "linklab.start got Linklab's description of the network, and not your Topo"
+        raise Refuse("a network of your own", reason, f"start your own class: lab = start({name}())")
     return lab
 
 

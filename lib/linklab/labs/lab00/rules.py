@@ -12,7 +12,7 @@ from linklab.grade.measured import typed_rtt
 from linklab.grade.path_questions import DATA_BYTES, FRAME_BYTES, ceiling, rtt
 from linklab.grade.predictions import Predictions
 from linklab.grade.questions import Slip, Value, as_number, asked_one, stated
-from linklab.grade.reachability import Checkable, state_of
+from linklab.grade.reachability import Checkable, of_topo, state_of
 from linklab.grade.result import Result, guarded
 from linklab.grade.topology import address_checks, cable_checks, link_checks, node_checks
 from linklab.network import TWO_HOSTS
@@ -26,7 +26,7 @@ _CEILING: Final = ceiling("throughput", _PATH, "TCP throughput from h1 to h2")
 @guarded("Lab 00, the network")
 def check_network(lab: Checkable) -> list[Check]:
     """Judge whether the live network is the planned one: two hosts, one cable, addresses, and the link's shape."""
-    state = state_of(lab)
+    state = state_of(of_topo(lab, "TwoHosts"))
     every = (node_checks, cable_checks, address_checks, link_checks)
     return [check for checks in every for check in checks(TWO_HOSTS, state)]
 

@@ -11,17 +11,16 @@ from pathlib import Path
 from typing import Final
 
 from linklab.course import course_network
-from linklab.grade.check import Check, Refuse
+from linklab.grade.check import Check
 from linklab.grade.choices import letters
 from linklab.grade.measured import typed_rtt
 from linklab.grade.path_questions import path_between, rtt
 from linklab.grade.predictions import Predictions
 from linklab.grade.questions import Slip, Value, among, as_number, asked, stated
-from linklab.grade.reachability import Checkable, reachability_checks, running, state_of
+from linklab.grade.reachability import Checkable, of_topo, reachability_checks, running, state_of
 from linklab.grade.result import Result, guarded
 from linklab.grade.routes import forwarding_checks, route_checks
 from linklab.grade.topology import address_checks, cable_checks, link_checks, node_checks
-from linklab.lab import Lab
 from linklab.labs.lab01.plan import plan_checks
 from linklab.network import NetworkState, path, rtt_floor_ms
 
@@ -49,10 +48,7 @@ def check_plan(plan: object) -> Iterator[Check]:
 
 def _own(lab: Checkable) -> Checkable:
     """Return a lab that was started with a Topo; refuse one that got Linklab's own description of the network."""
-    if isinstance(lab, Lab) and not lab.is_of_topo:
-        reason = "linklab.start got Linklab's description of the course network, and not your Topo"
-        raise Refuse("a network of your own", reason, "start your own class: lab = start(RouterNetwork())")
-    return lab
+    return of_topo(lab, "RouterNetwork")
 
 
 def _own_state(lab: Checkable) -> NetworkState:

@@ -18,9 +18,9 @@ from linklab.grade.choices import letter
 from linklab.grade.measured import measured, results_of
 from linklab.grade.predictions import Predictions
 from linklab.grade.questions import Slip, Value, asked_each, stated
-from linklab.grade.reachability import Checkable, pings_answered, running, state_of
+from linklab.grade.reachability import Checkable, of_topo, pings_answered, running, state_of
 from linklab.grade.result import Result, guarded
-from linklab.grade.wanted import Wanted, at_least, exactly, require_result, require_run
+from linklab.grade.wanted import Wanted, at_least, exactly, refuse_another_network, require_result, require_run
 from linklab.labs.lab10.testbeds import ENDS, fairness_network, senders
 from linklab.labs.lab10.vlans import gateway_checks, port_checks
 from linklab.measure import ConstantRateFlow, ConstantRateResult, EchoFlow, EchoResult, Run
@@ -67,25 +67,30 @@ _FORWARDING: Final = f"1 %, and {_FORWARDING_MS} ms for each link, which nodes n
 _LEAST_EXCHANGES: Final = 20
 
 
+def _own(lab: Checkable) -> Checkable:
+    """Return a lab of the student's cables; refuse the finished network of section 5, which has the same names."""
+    return of_topo(lab, "Cables")
+
+
 @guarded("Lab 10, the switch's ports")
 def check_ports(lab: Checkable) -> Iterator[Check]:
     """Judge the VLANs of s1's ports: h1 and h2 in 10, h3 and h4 in 20, and a trunk of both to r1.
 
     Raises LabError if ``lab`` is neither a running lab nor a NetworkState.
     """
-    return port_checks(state_of(lab))
+    return port_checks(state_of(_own(lab)))
 
 
 @guarded("Lab 10, the gateways")
 def check_gateways(lab: Checkable) -> Iterator[Check]:
     """Judge r1's sub-interfaces, with the gateways' addresses, and that r1 forwards. Raises as `check_ports`."""
-    return gateway_checks(state_of(lab))
+    return gateway_checks(state_of(_own(lab)))
 
 
 @guarded("Lab 10, reachability")
 def check_reachability(lab: Checkable) -> Iterator[Check]:
     """Let h1 ping h2 in its VLAN and h3 in the other, and judge the answers. Raises LabError if no lab is running."""
-    live = running(lab)
+    live = running(_own(lab))
     state = live.state()
     for name, target in (("h2", "10.0.10.2"), ("h3", "10.0.20.3")):
         what = f"h1 pings {name}"
@@ -150,6 +155,7 @@ def check_rtt_runs(runs: object) -> Result:
         asked_for = RTTS[name]
         how, right = "store what measure.run(net, measure.EchoFlow(...)) returns", asked_for.rtt_ms
         run = require_result(f"run of {name}", given, _wanted_echo(asked_for), how)
+        refuse_another_network(f"run of {name}", run.origin.network, asked_for.network)
         links = 2 * len(path(asked_for.network, *asked_for.ends).hops)
         high = 1.01 * right + _FORWARDING_MS * links
         expected = Expectation(
@@ -195,8 +201,11 @@ def check_share_runs(runs: object) -> Result:
     def judge(setting: str, given: object) -> Check:
         what, how = f"run of {setting}", "store what measure.run_together(fair, lab10.senders(...)) returns"
         send = f'send lab10.senders("{setting}", 10), and nothing else'
+        dithered = exactly("dither", True, "omit dither=: senders in step come later, in a cell of their own")
         wanted = [
-            Wanted(ConstantRateFlow, (it.source, it.destination), (exactly("rate_mbps", it.rate_mbps),), step=send)
+            Wanted(
+                ConstantRateFlow, (it.source, it.destination), (exactly("rate_mbps", it.rate_mbps), dithered), step=send
+            )
             for it in senders(setting, RATE_MBPS)
         ]
         run = require_run(what, given, wanted, how, {FlowOf: send})
