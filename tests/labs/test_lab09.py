@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from linklab.labs.lab09 import rules as lab09
-from linklab.measure import Clip, Quality, Video, VideoFlow, VideoResult
+from linklab.measure import Clip, Origin, Quality, Video, VideoFlow, VideoResult
 from linklab.measure.video_quality import FrameQuality
+from linklab.network import expected_state
+from linklab.network.catalogue import video_network
 from tests.grade.failures import failed, said
 from tests.labs.predicted import commit
 from tests.support.streams import made_stream
@@ -53,7 +55,7 @@ def runs_of(video: Video) -> dict[str, VideoResult]:
         "wan": made_stream(gaps, video=video.digest, late_ms=slow),
         "loss": made_stream(gaps, video=video.digest, lost=range(40, 1000, 90)),
         "queue": made_stream(gaps, video=video.digest, late_ms=short, lost=range(900, 920)),
-        "one frame": made_stream(gaps, video=video.digest, late_ms=slow),
+        "one frame": made_stream([9.4] * 1000 + [5.49] * 65, video=video.digest, late_ms=slow),
     }
 
 
@@ -92,6 +94,18 @@ def test_a_run_that_is_another(video: Video, name: str, other: str, says: str) -
     found = failed(lab09.check_runs({**runs, name: changed}, video))
     assert any(says in check.reason for check in found), found
     assert all(f"run {name}" in check.description and check.hint for check in found)
+
+
+def test_a_run_over_a_slower_link_is_told(video: Video) -> None:
+    """Packets wait there, too, and nothing is lost."""
+    runs = {it: run for it, run in runs_of(video).items() if it in lab09.NETWORKS}
+    right = Origin("t", "7", expected_state(lab09.NETWORKS["wan"]))
+    slower = Origin("t", "7", expected_state(video_network(3, 1)))
+    assert lab09.check_runs({**runs, "wan": replace(runs["wan"], origin=right)}, video).passed
+    found = failed(lab09.check_runs({**runs, "wan": replace(runs["wan"], origin=slower)}, video))
+    assert [check.description for check in found] == ["run wan: its network"]
+    one = {"one frame": made_stream([11.0] * 1065, video=video.digest, late_ms=[0.0] * 1000 + [100.0] * 66)}
+    assert "one follows the other" in said(lab09.check_runs(one, video, ("one frame",)))
 
 
 def test_a_run_with_the_old_bucket_is_told(video: Video) -> None:
