@@ -113,6 +113,13 @@ def test_a_capture_that_was_damaged_is_refused() -> None:
     assert the_failure(lab08.check_overhead(38, DAMAGED, OUTSIDE)).description == "the capture inside"
 
 
+def test_captures_of_two_pings_do_not_say_what_the_tunnel_adds() -> None:
+    """The difference of a small ping inside and a large one outside is a number, and not the tunnel's."""
+    for inside, outside in ((caught("h1", 98), OUTSIDE), (caught("h1", 42), caught("pc1", 136))):
+        result = lab08.check_overhead(outside.frame_bytes[0] - inside.frame_bytes[0], inside, outside)
+        assert the_failure(result).description == "the captures"
+
+
 def test_right_answers_pass_and_stand_next_to_what_was_predicted() -> None:
     for result in (lab08.check_runs(RUNS), lab08.check_calm(CALM), lab08.check_ping(7953)):
         assert result.passed, str(result)

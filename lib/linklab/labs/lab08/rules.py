@@ -276,6 +276,9 @@ def check_overhead(overhead_bytes: object, inside: object, outside: object) -> R
     if far <= near:
         reason = "no frame outside is longer than those inside"
         raise Refuse("the captures", reason, "ping while both captures run")
+    if far - near != GRE_OVERHEAD_BYTES:
+        reason = f"the longest frames have {near} bytes inside and {far} outside: they are not the same packet"
+        raise Refuse("the captures", reason, "let both captures run, and send pings of one size meanwhile")
     slips = (
         Slip(far, "that is the whole frame outside", "how long was this frame before the tunnel?"),
         Slip(near, "that is the whole frame inside", "how much longer is the frame outside?"),
