@@ -212,6 +212,9 @@ WRONG: Table = {
         ({**queues(), 20: queues()[1000], 1000: queues()[20]}, "on r1 run tc qdisc change"),
     ],
     lab11.check_together: [
+        # the same addresses, and another bottleneck or other round trips
+        ({**together(), "reno": read_back(RENO, "r1-eth2", rate_mbps=10.0)}, "rate_mbps=10"),
+        ({**together(), "reno": read_back(RENO, "h2-eth0", "r1-eth1", delay_ms=10.0)}, "h2-eth0 had delay_ms=10"),
         ({name: default_of(run) for name, run in together().items()}, "write congestion='reno'"),
         ({**together(), "mixed": one(together()["mixed"], 2)}, "write congestion='reno'"),
         ({**together(), "bbr": changed(together()["cubic"], TcpResult, congestion="bbr")}, "h1-h3 over h2-h4, bbr"),

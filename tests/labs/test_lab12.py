@@ -88,6 +88,8 @@ def named(run: Run, queue: str) -> Run:
 
 HIGH_CODEL = "codel 8003: parent 5:1 limit 1000p target 50ms interval 100ms"
 HUGE_RED = "red 8002: parent 5:1 limit 2000000b min 300000b max 1500000b"
+ONE_FLOW = "fq_codel 8004: parent 5:1 limit 10240p flows 1 quantum 1514 target 5ms interval 100ms ecn"
+BLIND = "cake 8005: parent 5:1 bandwidth unlimited diffserv3 flowblind nonat nowash"
 FINALE = finale("pfifo 30 ms")
 WRONG: Table = {
     lab12.check_long: [
@@ -98,6 +100,8 @@ WRONG: Table = {
         (given(LONG, PageResult, page_ms=(), begin_s=()), "no page_ms"),
         (without(LONG, QueueResult), "no QueueFlow r1-h3"),
         (shaped(LONG, rate_mbps=None), "rate_mbps=None"),
+        # a network that nobody has seen: its addresses are the same
+        (shaped(LONG, rate_mbps=3.0), "rate_mbps=3"),
         (FAIR, "U's queue was changed"),
         (kept()["too long"], "U's queue was changed"),
         # an idle network's numbers, and an upload that never filled the queue
@@ -117,6 +121,9 @@ WRONG: Table = {
     ],
     lab12.check_apart: [
         (dict.fromkeys(lab12.APART, FAIR), "U's queue was fq_codel"),
+        # one queue for all, whatever it is called
+        ({**APART, "fq_codel": given(FAIR, QueueResult, discipline=ONE_FLOW)}, "all flows into one queue"),
+        ({**APART, "cake": given(APART["cake"], QueueResult, discipline=BLIND)}, "all flows into one queue"),
         (
             {**APART, "cake": given(kept()["pfifo"], QueueResult, discipline="cake 8005: parent 5:1 unlimited")},
             "highest ping, cake",

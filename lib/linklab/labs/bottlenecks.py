@@ -5,6 +5,7 @@ All delay lies on other links, so the bottleneck's queue holds waiting packets a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -90,6 +91,11 @@ def require_same_bottleneck(what: str, run: Run, network: Network, *fields: Fiel
     """
     refuse_another_network(what, state_of_run(run), network)
     require_shape(what, state_of_run(run), End(_NODE, _INTERFACE), (*_UNCHANGED, *fields))
+
+
+def planned(name: str, value: float | None, step: str) -> Field:
+    """Want a number as the network plans it, as closely as a kernel keeps it."""
+    return Field(name, lambda found: math.isclose(found or 0.0, value or 0.0, rel_tol=1e-3, abs_tol=1e-3), step)
 
 
 def bottleneck_of(run: Run) -> Shape | None:

@@ -34,13 +34,14 @@ from linklab.grade.measured import first_between, measured, state_of_run
 from linklab.grade.predictions import Predictions
 from linklab.grade.questions import Slip, Value, asked_each, stated
 from linklab.grade.result import Result, guarded
-from linklab.grade.wanted import Field, Wanted, exactly, require_run
+from linklab.grade.wanted import Field, Wanted, exactly, require_run, require_shape
 from linklab.labs.bottlenecks import (
     NO_OTHER_TRANSFER,
     Cable,
     Pair,
     derived,
     full_queue_rtt,
+    planned,
     require_same_bottleneck,
     samples_of_queue,
     transfer,
@@ -213,6 +214,7 @@ POWERS: Final = {"reno": RENO_POWER, "cubic": CUBIC_POWER}
 _STARTED_S: Final = 3.0
 """Seconds after which slow start is over, and BBR's start too."""
 _HOW: Final = "store what measure.run_together returns for all flows together"
+_OWN: Final = "start the lab again with lab11.the_network(), and measure again"
 
 
 # --- A sampler of the student's own
@@ -253,7 +255,12 @@ def run_of(
         wanted += _samples(*wanted[0].ends, duration_s)
     run = require_run(what, given, wanted, _HOW, NO_OTHER_TRANSFER)
     change = f"on r1 run tc qdisc change ... netem limit {queue}; then measure again"
-    require_same_bottleneck(what, run, the_network(), exactly("queue_packets", queue, change))
+    network = the_network()
+    rate = planned("rate_mbps", network.link("B").rate_mbps, _OWN)
+    require_same_bottleneck(what, run, network, rate, exactly("queue_packets", queue, change))
+    for link in network.links:  # round trips decide who gets how much
+        for end in link.ends:
+            require_shape(what, state_of_run(run), end, (planned("delay_ms", link.delay_ms, _OWN),))
     return run
 
 

@@ -32,6 +32,7 @@ from linklab.labs.bottlenecks import (
     bottleneck_of,
     derived,
     full_queue_rtt,
+    planned,
     require_same_bottleneck,
     samples_of_queue,
     transfer,
@@ -229,6 +230,7 @@ _BELOW_PERCENT: Final = 95
 _LOST_PERCENT: Final = 25
 """Largest loss of pings that passes. A short FIFO that is mostly full lost up to 11 % in trials."""
 _HOW: Final = "store what measure.run_together(lab, beside(...)) returns"
+_OWN_UPLINK: Final = "measure in a lab of lab12.the_network(): the networks that nobody has seen have other uplinks"
 _BESIDE: Final = "measure the flows that beside(...) returns"
 
 
@@ -314,7 +316,8 @@ def run_of(what: str, given: object, seconds: float, kind: str = "", *, pages: b
     run = require_run(what, given, wanted, _HOW, {**NO_OTHER_TRANSFER, **dict.fromkeys(once, _BESIDE)})
     for flow in (it.flow for it in run.results if isinstance(it.flow, once)):
         require_fields(what, flow, at_most("lasts_s", upload_of(run).flow.duration_s - flow.start_s, _BESIDE))
-    require_same_bottleneck(what, run, the_network())
+    own = (planned("rate_mbps", the_network().link(_UPLINK).rate_mbps, _OWN_UPLINK),) if pages else ()
+    require_same_bottleneck(what, run, the_network(), *own)
     if kind and kind_of(run) != kind:
         hint = f"on r1 run tc qdisc replace dev r1-eth2 parent 5:1 {kind}, and read what tc prints; then measure again"
         raise Refuse(what, f"U's queue was {kind_of(run)}", hint, kind, queue_of(run).discipline)
@@ -481,7 +484,14 @@ def check_apart(runs: object) -> Result:
     """Judge an upload of 40 s with each of `APART` at U: pings and pages hardly wait, and the upload has the rest."""
 
     def judge(kind: str, given: object) -> Iterator[Check]:
-        return _alone_checks(kind, run_of(kind, given, RUN_S, kind))
+        run = run_of(kind, given, RUN_S, kind)
+        queue = queue_of(run).discipline
+        if "flowblind" in queue or _setting(run, "flows") == 1:
+            hint = f"leave the number of flows as it is: tc qdisc replace dev r1-eth2 parent 5:1 {kind}"
+            raise Refuse(
+                kind, "this one was told to put all flows into one queue", hint, "a queue for each flow", queue
+            )
+        return _alone_checks(kind, run)
 
     return asked_each("Lab 12, flows apart", runs, APART, judge, '{"fq_codel": measure.run_together(...), ...}')
 
