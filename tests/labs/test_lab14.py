@@ -60,6 +60,9 @@ RIGHT = {
     "both directions at once, without in_port": controller(BOTH_WAYS),
     "a long idle timeout": controller(RULE.replace(", port)", ", port, idle_s=60)")),
 }
+PINGS_ALONE = f"""match = {PAIR}
+        if frame.ethertype == 0x800: match.update(eth_type=0x800, ip_proto=1)
+        if port != FLOOD: self.add(switch, 1, match, port)"""
 SWAPPED = PAIR.replace('"eth_src": src, "eth_dst": dst', '"eth_src": dst, "eth_dst": src')
 AGAIN, LOST = "about hosts that had answered", "gets no answer from"
 WRONG = {
@@ -76,6 +79,7 @@ WRONG = {
     "the first frame is flooded": (controller(send="self.send(message, FLOOD)"), "also reach", "port alone"),
     "ports by heart": (controller(HARD_WIRED + RULE), "also reach", "port alone"),
     "the frame that was asked about is not sent": (controller(send="pass"), LOST, "must be sent"),
+    "rules for pings alone": (controller(PINGS_ALONE), AGAIN, "still ask about"),
     "an exception": (controller("self.ad(switch)"), LOST, "an exception of your code"),
     "only half of the rules": (
         controller(f"if port != FLOOD and in_port < port: self.add(switch, 1, {PAIR}, port)"), AGAIN, "still ask about"
@@ -157,6 +161,9 @@ def balanced(client: str, server: str, port: int, rewrites: bool = True) -> list
     ]
 
 
+BALANCED = [*balanced("h1", "h4", 1), *balanced("h2", "h3", 2)]
+TWO = ["s1 in_port=1,actions=2", "s1 in_port=2,actions=1"]
+BOTH = ((1, 2), (2, 1))
 ALSO_H3 = f",mod_dl_dst:{networks.mac('h3')},mod_nw_dst:{H['h3']},output:3"
 HIGH = [rule.replace("priority=1,", "") for rule in KNOWN]
 SILENT = [rule.replace(",output:1", "") for rule in balanced("h1", "h4", 1)]
@@ -175,6 +182,43 @@ FAILS = [
     (lab14.check_hand, ["s1 in_port=1,actions=2,3", "s1 in_port=2,actions=1"], "leave s1 by port 3"),
     (lab14.check_hand, ["s1 in_port=1,actions=2", "s1 in_port=2,actions=1,3"], "leave s1 by port 3"),
     (lab14.check_hand, [*KNOWN[:2], FLOODED[0], "s2 actions=drop"], "leave s1 by port 3"),
+    # what looks like it, as long as only pings are sent
+    (
+        lab14.check_hand,
+        [f"s1 in_port={one},{what},actions={two}" for one, two in BOTH for what in ("arp", "icmp")],
+        "TCP or UDP of h1 to h2 does not",
+    ),
+    (lab14.check_hand, [*TWO, "s1 priority=40000,in_port=1,tcp,actions=drop"], "TCP or UDP of h1 to h2 does not"),
+    (lab14.check_hand, [*TWO, "s1 priority=40000,in_port=1,udp,actions=2,3"], "leave s1 by port 3"),
+    (
+        lab14.check_proactive,
+        [*FLOODED, *(it.replace("dl_dst", f"{what},dl_dst") for it in KNOWN for what in ("arp", "icmp"))],
+        "TCP or UDP of h1 to h2 does not",
+    ),
+    (lab14.check_proactive, [*KNOWN, *FLOODED, "s1 priority=5,udp,actions=FLOOD"], "also leave by port 3 of s1"),
+    (
+        lab14.check_firewall,
+        [*KNOWN, *FLOODED, DROP, f"s1 priority=10,tcp,nw_dst={H['h3']},actions=drop"],
+        "TCP or UDP of h1 to h3 does not",
+    ),
+    # all of a client's packets are sent to its server, and all that comes to it has the service's address
+    (
+        lab14.check_balancer,
+        [*KNOWN, *FLOODED, *(it.replace(f",nw_dst={H['service']}", "") for it in BALANCED)],
+        "own address does not arrive",
+    ),
+    (
+        lab14.check_balancer,
+        [
+            *KNOWN,
+            *FLOODED,
+            *(
+                BALANCED[at].replace(f"nw_src={H[it]},", "")
+                for at, it in ((0, "service"), (1, "h4"), (2, "service"), (3, "h3"))
+            ),
+        ],
+        "own address does not arrive",
+    ),
     (lab14.check_hand, ["s1 in_port=1,actions=2"], "h1 gets no answer from h2"),
     (lab14.check_hand, ["s1 in_port=1,ip,actions=2", "s1 in_port=2,ip,actions=1"], "h1 gets no answer from h2"),
     (lab14.check_hand, ["s1 actions=NORMAL"], "s1 has actions=NORMAL"),
@@ -261,6 +305,41 @@ def test_what_an_arp_cache_holds_helps_no_rules(lab: linklab.Lab) -> None:
     lab["s1"].cmd("ovs-ofctl -O OpenFlow13 add-flow s1 ip,in_port=1,actions=2")
     lab["s1"].cmd("ovs-ofctl -O OpenFlow13 add-flow s1 ip,in_port=2,actions=1")
     assert "h1 gets no answer from h2" in said(lab14.check_hand(lab))
+
+
+def all_typed(lab: linklab.Lab) -> None:
+    for host in ("h1", "h2", "h3", "h4"):
+        for other in {"h1", "h2", "h3", "h4"} - {host}:
+            lab[host].cmd(f"ip neigh replace {H[other]} lladdr {networks.mac(other)} dev {host}-eth0")
+
+
+@pytest.mark.lab
+@pytest.mark.large
+def test_addresses_that_are_typed_at_the_hosts_help_no_rules(lab: linklab.Lab) -> None:
+    for check, rules in (
+        (lab14.check_hand, ["s1 in_port=1,ip,actions=2", "s1 in_port=2,ip,actions=1"]),
+        (lab14.check_proactive, KNOWN),
+    ):
+        anew(lab, *rules)
+        all_typed(lab)
+        assert "gets no answer" in said(check(lab))
+
+
+@pytest.mark.lab
+@pytest.mark.large
+def test_what_hosts_do_themselves_is_not_taken_for_the_switches_work(lab: linklab.Lab) -> None:
+    played(lab, [*KNOWN, *FLOODED])
+    lab["h2"].cmd(f"iptables -A OUTPUT -p icmp -d {H['h4']} -j DROP")
+    try:
+        for check in (lab14.check_firewall, lab14.check_balancer):
+            assert "h2 filters or rewrites packets itself" in said(check(lab))
+    finally:
+        lab["h2"].cmd("nft flush ruleset")
+    lab["h3"].cmd(f"ip address add {H['service']}/32 dev lo")
+    try:
+        assert "h3 has its address" in said(lab14.check_balancer(lab))
+    finally:
+        lab["h3"].cmd(f"ip address del {H['service']}/32 dev lo")
 
 
 # --- First pings

@@ -114,9 +114,10 @@ def _received(lab: LiveLab, host: str) -> int:
 
 
 def _forget(lab: LiveLab) -> None:
-    """Empty the hosts' ARP caches, except for permanent entries: frames must find each host anew."""
+    """Empty the hosts' ARP caches, except for what is typed for the service: frames must find each host anew."""
     for host in HOSTS:
-        lab[host].cmd("ip neigh flush all")
+        typed = "; ".join(f"ip neigh del {address(other)} dev {host}-eth0" for other in HOSTS if other != host)
+        lab[host].cmd(f"ip neigh flush all; {typed}")
 
 
 def _own(lab: Checkable) -> LiveLab:
@@ -125,13 +126,28 @@ def _own(lab: Checkable) -> LiveLab:
     return live
 
 
+def _unfiltered(lab: Checkable) -> LiveLab:
+    """Return the lab; refuse one whose hosts filter or rewrite packets by themselves, in place of the switches."""
+    live = _own(lab)
+    for host in HOSTS:
+        if live[host].cmd("nft list ruleset").strip():
+            hint = f"the switches must do it, by rules: {host} gets rid of its own by nft flush ruleset"
+            raise Refuse("the hosts", f"{host} filters or rewrites packets itself", hint, "no filter", "nft's ruleset")
+    return live
+
+
 def _reached(lab: LiveLab, pairs: Sequence[tuple[str, str]], what: str, hints: Hints) -> Check:
     _forget(lab)
     lost = [(one, other) for one, other in pairs if not _pings(lab, one, address(other), 2)]
-    if not lost:
-        return Check.passing(what, "all pings answered")
-    said = f"{lost[0][0]} gets no answer from {lost[0][1]}" + (f" ({len(lost)} pairs in all)" if lost[1:] else "")
-    return Check.failing(what, said, hints, "all pings answered", f"{len(pairs) - len(lost)} of {len(pairs)} pairs")
+    if lost:
+        said = f"{lost[0][0]} gets no answer from {lost[0][1]}" + (f" ({len(lost)} pairs in all)" if lost[1:] else "")
+        return Check.failing(what, said, hints, "all pings answered", f"{len(pairs) - len(lost)} of {len(pairs)} pairs")
+    for one, other in pairs:
+        if not (_connects(lab, one, address(other)) and _datagram_arrives(lab, one, other)):
+            hint = "match no protocol: a rule for icmp alone carries no other packet"
+            said = f"pings pass, and TCP or UDP of {one} to {other} does not"
+            return Check.failing(what, said, hint, "all packets pass", "pings alone")
+    return Check.passing(what, "all pings answered")
 
 
 def _sent_by_ports(lab: LiveLab) -> Counter[str]:
@@ -177,7 +193,7 @@ def check_hand(lab: Checkable) -> Iterator[Check]:
         "in_port=1,actions=output:2 and in_port=2,actions=output:1",
     )
     before = _sent_by_ports(live)
-    reached = _reached(live, [("h1", "h2"), ("h2", "h1")], "h1 and h2", hints)
+    reached = _reached(live, [("h1", "h2"), ("h2", "h1")], "h1 and h2", hints)  # by ping, TCP and UDP
     yield reached
     for one, other in (("h1", "h3"), ("h2", "h4")):
         _pings(live, one, address(other))
@@ -247,6 +263,7 @@ def check_learning(lab: Checkable) -> Iterator[Check]:
     before = _asked(live)
     for one, other in PAIRS:
         _pings(live, one, address(other))
+        _connects(live, one, address(other))
     again, what, expected = _asked(live) - before, "known hosts", "no frame goes to the controller"
     if again:
         hint = _fault(live) or "which frames does the switch still ask about? Look at the rules of s1 and s2"
@@ -274,6 +291,7 @@ def _strangers(lab: LiveLab) -> Check:
                 lab[switch].cmd(f"ovs-ofctl -O OpenFlow13 del-flows {switch} dl_dst={known}")
         counts = {host: _received(lab, host) for host in ("h2", "h4")}
         _pings(lab, "h1", address("h3"), 3)
+        _datagram_arrives(lab, "h1", "h3")
         flooded = [host for host, count in counts.items() if _received(lab, host) > count]
         lab["h1"].cmd(f"ip neigh replace {_unused()} lladdr {_NOBODY} dev h1-eth0")
         _pings(lab, "h1", _unused())
@@ -318,11 +336,14 @@ def _not_flooded(lab: LiveLab) -> Check:
         _forget(lab)
         before = _sent_by_ports(lab)
         _pings(lab, one, address(other), 2)
+        for source, destination in ((one, other), (other, one)):
+            _connects(lab, source, address(destination))
+            _datagram_arrives(lab, source, destination)
         switches = [switch for switch, port_of in BEHIND.items() if {port_of[one], port_of[other]} != {3}]
         path = {f"{switch}-eth{BEHIND[switch][host]}" for switch in switches for host in (one, other)}
         for port, frames in (_sent_by_ports(lab) - before).items():
             if port not in path and frames > 1:
-                said = f"frames between {one} and {other} also leave by {_port(port)} ({frames} of two pings)"
+                said = f"frames between {one} and {other} also leave by {_port(port)} ({frames} of a few packets)"
                 return Check.failing(what, said, hints, expected, f"{frames} frames")
     before = _sent_by_ports(lab)
     lab["h1"].cmd(f"ip neigh replace {_unused()} lladdr {_NOBODY} dev h1-eth0")
@@ -364,7 +385,7 @@ _FIREWALL: Final = (
 @guarded("Lab 14, firewall")
 def check_firewall(lab: Checkable) -> Iterator[Check]:
     """Judge that pings between h2 and h4 are dropped, and that all else passes."""
-    live = _own(lab)
+    live = _unfiltered(lab)
     hints = (*_FIREWALL[:2], _FIREWALL[2].format(address("h2"), address("h4")))
     for one, other in (("h2", "h4"), ("h4", "h2")):
         what = f"pings of {one} to {other}"
@@ -389,8 +410,15 @@ _CONNECTIONS: Final = 5
 
 @guarded("Lab 14, load balancer")
 def check_balancer(lab: Checkable) -> Iterator[Check]:
-    """Judge that the service's address leads h1 to h4 and h2 to h3, and that the answers come from it."""
-    live = _own(lab)
+    """Judge that the service's address leads h1 to h4 and h2 to h3, and that the answers come from it.
+
+    What is for another address goes there as before.
+    """
+    live = _unfiltered(lab)
+    for host in HOSTS:
+        if live[host].cmd(f"ip -brief address show to {address('service')}").strip():
+            hint = f"{host} must not have the service's address: s1 rewrites it, on the way there and back"
+            raise Refuse("the service", f"{host} has its address", hint, "no host has it", host)
     for client, server, other in (("h1", "h4", "h3"), ("h2", "h3", "h4")):
         what, expected = f"{client} at the service", f"{server} answers"
         counts = {host: _received(live, host) for host in (server, other)}
@@ -411,6 +439,15 @@ def check_balancer(lab: Checkable) -> Iterator[Check]:
             yield Check.failing(what, said, useless or hints[2:], expected, "no answer")
         else:
             yield Check.passing(what, expected)
+
+    for client, host in (("h1", "h2"), ("h2", "h1"), ("h1", "h3"), ("h2", "h4")):
+        if not _connects(live, client, address(host)):
+            apart = (
+                "the rules for the service must meet packets for its address alone, and their answers",
+                f"there nw_src={address(client)},nw_dst={address('service')}, and back nw_src of the server",
+            )
+            said = f"TCP of {client} to {host}'s own address does not arrive any more"
+            yield Check.failing(f"{client} at {host} itself", said, apart, f"{host} answers", "no answer")
 
 
 @guarded("Lab 14, shortest paths")
@@ -434,6 +471,10 @@ def check_ring(lab: Checkable) -> Iterator[Check]:
         )
         if not times:
             yield Check.failing(what, "no ping is answered", hints, f"{2 * hops * delay_ms:g} ms", "lost")
+            continue
+        if "DUP!" in printed:
+            hint = "one rule for each destination: dump-flows shows them, and each names one port"
+            yield Check.failing(what, "frames arrive more than once", hint, "once", "twice")
             continue
         ideal = 2 * hops * delay_ms
         why = f"{hops} cables of {delay_ms:g} ms, there and back"
