@@ -12,6 +12,7 @@ from linklab.course import using
 from linklab.errors import LinklabError
 from linklab.labs.lab06 import rules as lab06
 from linklab.measure import PingResult, Run, TcpFlow, run_together
+from linklab.network import COURSE
 from linklab.network.variants import variant
 from tests.grade.failures import failed
 from tests.grade.made_runs import pinged, together, transfer
@@ -34,9 +35,12 @@ ROW = """\
 """
 
 
+HEADS = {pair: f"Connecting to host {COURSE.address_of(pair[-2:])}, port 5201\n" for pair in ("h1-h4", "h2-h5")}
+
+
 def printed(*mbps: float, seconds: float = 25.08) -> dict[str, str]:
-    pairs = zip(("h1-h4", "h2-h5"), mbps, strict=False)
-    return {pair: f"Connecting to {pair}\n{ROW.format(seconds, rate)}" for pair, rate in pairs}
+    pairs = zip(HEADS, mbps, strict=False)
+    return {pair: f"{HEADS[pair]}{ROW.format(seconds, rate)}" for pair, rate in pairs}
 
 
 @pytest.mark.parametrize("shares", [(9.67, 18.8), (14.3, 14.3), (28.6, 0.0), (18.8, 9.92)])
@@ -83,8 +87,11 @@ STOPPED = together(*(it for p in ("h1-h4", "h2-h5") for it in (queued(p, 70, 79)
 WRONG: Table = {
     lab06.check_by_hand: [
         (printed(28.3, 28.3), "one after the other"),
-        (dict.fromkeys(("h1-h4", "h2-h5"), ROW.format(25.08, 14.3)), "both texts are the same one"),
-        (dict.fromkeys(("h1-h4", "h2-h5"), ROW.format(25.08, 14.3)) | {"note": ""}, "both texts are the same one"),
+        (dict.fromkeys(HEADS, HEADS["h1-h4"] + ROW.format(25.08, 14.3)), "sent to another host"),
+        (dict.fromkeys(HEADS, "".join(HEADS.values()) + ROW.format(25.08, 14.3)), "both texts are the same one"),
+        # other flows fill L2 as well: those of other hosts, and those that come back
+        (dict(zip(HEADS, [*printed(14.0, 14.3).values()][::-1], strict=True)), "sent to another host"),
+        ({pair: f"{text}Reverse mode, remote host" for pair, text in printed(14.0, 14.3).items()}, "omit -R"),
         (printed(28.3, 9.0), "more than this network can give"),
         (printed(9.0, 9.0), "too little"),
         (printed(14.0, 14.0, seconds=10.0), "ran for 10 s"),

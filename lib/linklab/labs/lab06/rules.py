@@ -132,7 +132,7 @@ def check_by_hand(printed: object) -> Iterator[Check]:
     found: list[Transfer] = []
     for load in _TWO_FLOWS:
         try:
-            found.append(_client(f"iperf3's client of {load.name}", given.get(load.name)))
+            found.append(_client(f"iperf3's client of {load.name}", given.get(load.name), load.destination))
             yield Check.passing(f"iperf3's client of {load.name}", _LONG_ENOUGH, _in_words(found[-1]))
         except Refuse as refused:
             yield refused.check
@@ -156,9 +156,18 @@ _OF_CLIENT: Final = (
 )
 
 
-def _client(what: str, printed: object) -> Transfer:
-    """Return what arrived of a client's test, as its receiver counts it; refuse another output, and a short test."""
+def _client(what: str, printed: object, destination: str) -> Transfer:
+    """Return what arrived of a client's test, as its receiver counts it; refuse another output, and a short test.
+
+    The client must have sent to this destination, which with -R sends itself.
+    """
     rows = require_printed(what, printed, "iperf3 -c", transfers, _OF_CLIENT)
+    address = course_network().address_of(destination)
+    if f"host {address}, port" not in str(printed):
+        hint = f"{destination} has the address {address}: give each text its own name"
+        raise Refuse(what, "this client sent to another host", hint, f"host {address}")
+    if "Reverse mode" in str(printed):
+        raise Refuse(what, f"{destination} sent, in the opposite direction", "omit -R", "from the client")
     arrived = next((row for row in rows if row.side == "receiver" and row.all_datagrams is None), None)
     if arrived is None:
         raise Refuse(what, "the output has no line of TCP's receiver", _OF_CLIENT, _LONG_ENOUGH)
