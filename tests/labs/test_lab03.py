@@ -96,6 +96,8 @@ WRONG: Table = {
         (TCP, "this is a test of TCP"),
         ("iperf Done.", "not the output of iperf3 -c"),
         (printed("10.0.7.2"), "another host"),
+        (printed().replace("local 10.0.0.2", "local 10.0.0.3"), "it ran on the host of 10.0.0.3"),
+        (printed().replace("[  5]", "Reverse mode, remote host 10.0.5.2 is sending\n[  5]", 1), "h4 sent"),
         ("iperf3: error - unable to connect to server: Resource temporarily unavailable", 'lab["h4"].address'),
         (printed(sent="1.05 Mbits/sec"), "sent at 1.05 Mbit/s"),
         (printed(sent="3.86 Kbits/sec", lost="0/1 (0%)", of_sender="0/1 (0%)"), "sent at 0.00386 Mbit/s"),

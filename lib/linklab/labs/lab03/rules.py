@@ -7,6 +7,7 @@ before it, and each interval says what it rests on.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
@@ -80,6 +81,7 @@ PREDICTIONS: Final = Predictions(
 _CLIENT: Final = (
     'run lab["h1"].cmd("iperf3 -u -c ADDRESS -b RATE -l 1448 -t 3"), with the address of h4, and a rate such as 12M'
 )
+_LOCAL: Final = re.compile(r"\blocal (\d+\.\d+\.\d+\.\d+) port ")
 _PAYLOAD_BYTES: Final = 1448
 _ALONE: Final = "did another program send too, or did you change the network? Start the lab again, and measure alone"
 
@@ -98,6 +100,13 @@ def check_client(output: object) -> Iterator[Check]:
         is_tcp = sent is not None and sent.all_datagrams is None
         reason = "this is a test of TCP" if is_tcp else "this is not the whole output of an iperf3 client with -u"
         raise Refuse("the client", reason, _CLIENT)
+    if "Reverse mode" in str(output):
+        raise Refuse(
+            "the client", "h4 sent, in the opposite direction", "omit -R: each direction of a link has a queue"
+        )
+    sender = _LOCAL.search(str(output))
+    if sender is not None and sender[1] != course_network().address_of("h1"):
+        raise Refuse("the client", f"it ran on the host of {sender[1]}", 'run it on h1: lab["h1"].cmd("iperf3 ...")')
     address, asked_mbps = course_network().address_of("h4"), 1.1 * _nominal_mbps("h1-h4")
     lasted_s, sent_mbps = sent.lasted_s, sent.rate_mbps
     payload_bytes = sent_mbps * 1e6 * lasted_s / BITS_PER_BYTE / received.all_datagrams
