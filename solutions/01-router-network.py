@@ -1,14 +1,15 @@
 # %% [markdown] id="goal"
 # # Lab 01: The router network
 #
-# You build the network that all later labs measure: nine hosts, two switches, and four routers in a row. You plan its
-# addresses, describe it for Mininet, and configure the routers to forward packets. Then you verify the network with
-# `ping`, `traceroute` and `tc`.
+# You build the network that all later labs measure: nine hosts, two switches, and four routers in a row. The lab
+# gives you its outer part. You plan addresses, cable and configure the two routers in the middle, `r2` and `r3`, and
+# find and repair a mistake that somebody made on `r4`. Then you verify the network with `ping`, `traceroute` and
+# `tc`.
 #
-# **Time:** about 220 minutes. **You need:** Lab 00 (cells and checks, `Topo`, a prediction). The
+# **Time:** about 150 minutes. **You need:** Lab 00 (cells and checks, `Topo`, a prediction). The
 # [glossary](glossary.md) explains the words.
 #
-# Most stages have their own graded cell. Stages 3 to 5 are graded together, when your network runs. If you cannot
+# Most stages have their own graded cell. Stages 3 and 4 are graded together, when your network runs. If you cannot
 # finish one stage, go on: your later stages can still be right.
 
 # %% id="imports"
@@ -25,8 +26,8 @@ lab01.progress()
 # **router** joins subnets. It has one interface, with an address, in each of its subnets.
 #
 # The figure has no addresses yet: you choose them in stage 2. The first table lists the eight subnets. One cable or
-# one switch joins the interfaces of a subnet. The second table lists the links between routers. Only the links between
-# routers have a limited rate, a delay and a limited queue, the same in both directions.
+# one switch joins the interfaces of a subnet. The second table lists the links between routers. Only the links
+# between routers have a limited rate, a delay and a limited queue, the same in both directions.
 
 # %% id="target-figure"
 network = course_network()
@@ -78,34 +79,12 @@ plan |= {
 # %% check="plan" points=1
 lab01.check_plan(plan).require()
 
-# %% [markdown] id="nodes-intro"
-# ## 3. Hosts, routers and switches
-#
-# Mininet knows hosts and switches, but no routers. So your router is a host with several interfaces, and in stage 6
-# you make it forward packets. A host gets its address when you add the host. A router gets an address with each
-# cable, so add routers with `ip=None`.
-#
-# **Your turn:** the code adds three nodes as examples. Add the other twelve nodes. A `for` loop saves typing.
-
-
-# %% answer="nodes"
-def add_nodes(topo):
-    topo.addHost("h1", ip=plan["h1-eth0"])
-    topo.addHost("r1", ip=None)
-    topo.addSwitch("s1")
-    ### BEGIN SOLUTION
-    for number in range(2, 10):
-        topo.addHost(f"h{number}", ip=plan[f"h{number}-eth0"])
-    for router in ("r2", "r3", "r4"):
-        topo.addHost(router, ip=None)
-    topo.addSwitch("s2")
-    ### STARTER
-    # # YOUR TURN: h2 to h9, r2 to r4, and s2
-    ### END SOLUTION
-
-
 # %% [markdown] id="cables-intro"
-# ## 4. Cables inside the subnets
+# ## 3. Cables inside the subnets
+#
+# Mininet knows hosts and switches, but no routers. So a router is a host with several interfaces, and in stage 5 you
+# make it forward packets. A host gets its address when it is added to the network. A router gets an address with each
+# cable. The lab adds all fifteen nodes for you, in stage 4.
 #
 # `topo.addLink("h1", "s1")` puts a cable between `h1` and `s1`. Mininet itself names a host's first interface, here
 # `h1-eth0`.
@@ -114,8 +93,8 @@ def add_nodes(topo):
 # `params1` for end 1 of a cable, and as `intfName2` and `params2` for end 2. The function `end` below writes these
 # options. For example, `topo.addLink("r1", "s1", **end(1, "r1-eth0"))` adds the cable from `r1` to its switch.
 #
-# **Your turn:** add the cables of subnets A, E, C, F and I. The first cable is there already. Check whether the
-# router is end 1 or end 2 of each cable.
+# **Your turn:** the cables of the hosts, and those of `r1` and `r4`, are there. Add the cables of `r2` and `r3` in
+# subnets C, E and F. Check whether the router is end 1 or end 2 of each cable.
 
 
 # %% answer="cables"
@@ -125,22 +104,21 @@ def end(number, interface):
 
 
 def add_cables(topo):
-    topo.addLink("h1", "s1")
-    ### BEGIN SOLUTION
-    for host, switch in (("h2", "s1"), ("h3", "s1"), ("h4", "s2"), ("h5", "s2"), ("h6", "s2")):
-        topo.addLink(host, switch)
+    for number in range(1, 7):
+        topo.addLink(f"h{number}", "s1" if number <= 3 else "s2")
     topo.addLink("r1", "s1", **end(1, "r1-eth0"))
-    topo.addLink("r3", "s2", **end(1, "r3-eth2"))
-    topo.addLink("h7", "r2", **end(2, "r2-eth1"))
-    topo.addLink("h8", "r3", **end(2, "r3-eth1"))
     topo.addLink("h9", "r4", **end(2, "r4-eth1"))
+    ### BEGIN SOLUTION
+    topo.addLink("h7", "r2", **end(2, "r2-eth1"))
+    topo.addLink("r3", "s2", **end(1, "r3-eth2"))
+    topo.addLink("h8", "r3", **end(2, "r3-eth1"))
     ### STARTER
-    # # YOUR TURN: the other cables of hosts and switches
+    # # YOUR TURN: h7 to r2, r3 to s2, h8 to r3
     ### END SOLUTION
 
 
 # %% [markdown] id="links-intro"
-# ## 5. The links between routers
+# ## 4. The links between routers
 #
 # The three links between routers have a rate, a delay and a queue. Set `bw` in Mbit/s, `delay` with its unit, and
 # `max_queue_size` in packets. Write `"10ms"` with its unit, because a bare `10` would mean microseconds. Mininet
@@ -148,21 +126,31 @@ def add_cables(topo):
 #
 # Here both ends are routers. So a cable needs `end` twice, once with 1 and once with 2, and then the three options.
 #
-# **Your turn:** add L1, L2 and L3 with the values of the second table in stage 1.
+# **Your turn:** L1 is there. Add L2 and L3 with the values of the second table in stage 1.
 
 
 # %% answer="links"
+def shape(link):
+    return {
+        "bw": link.rate_mbps,
+        "delay": f"{link.delay_ms}ms",
+        "max_queue_size": link.queue_packets,
+    }
+
+
 def add_router_links(topo):
-    ### BEGIN SOLUTION
-    l1, l2, l3 = (
-        {"bw": it.rate_mbps, "delay": f"{it.delay_ms}ms", "max_queue_size": it.queue_packets}
-        for it in map(network.link, ("L1", "L2", "L3"))
+    topo.addLink(
+        "r1", "r2", **end(1, "r1-eth1"), **end(2, "r2-eth0"), **shape(network.link("L1"))
     )
-    topo.addLink("r1", "r2", **end(1, "r1-eth1"), **end(2, "r2-eth0"), **l1)
-    topo.addLink("r2", "r3", **end(1, "r2-eth2"), **end(2, "r3-eth0"), **l2)
-    topo.addLink("r3", "r4", **end(1, "r3-eth3"), **end(2, "r4-eth0"), **l3)
+    ### BEGIN SOLUTION
+    topo.addLink(
+        "r2", "r3", **end(1, "r2-eth2"), **end(2, "r3-eth0"), **shape(network.link("L2"))
+    )
+    topo.addLink(
+        "r3", "r4", **end(1, "r3-eth3"), **end(2, "r4-eth0"), **shape(network.link("L3"))
+    )
     ### STARTER
-    # pass  # YOUR TURN: L1 (r1 to r2), L2 (r2 to r3), L3 (r3 to r4)
+    # # YOUR TURN: L2 (r2 to r3) and L3 (r3 to r4); shape(...) or the three options themselves
     ### END SOLUTION
 
 
@@ -170,16 +158,19 @@ def add_router_links(topo):
 # The next cell puts all parts together and starts the network. The figure shows the network that is really running.
 # Compare it with the figure in stage 1. (`print(lab.cli("net"))` is Mininet's own way to show the network.)
 #
-# If the next cell stops with `KeyError: 'h9'`, a cable ends at `h9`, but your stage 3 did not add it.
-#
 # If you change something above, run your cell and the next cell again. This starts a new network. The new network
-# does not have your settings from stages 6 and 7, so run those cells again too.
+# does not have the settings of stages 5 to 7, so run those cells again too.
 
 
 # %% id="start"
 class RouterNetwork(Topo):
     def build(self):
-        add_nodes(self)
+        for number in range(1, 10):
+            self.addHost(f"h{number}", ip=plan[f"h{number}-eth0"])
+        for router in ("r1", "r2", "r3", "r4"):
+            self.addHost(router, ip=None)
+        for switch in ("s1", "s2"):
+            self.addSwitch(switch)
         add_cables(self)
         add_router_links(self)
 
@@ -195,22 +186,25 @@ lab01.check_addresses(lab).require()
 lab01.check_links(lab).require()
 
 # %% [markdown] id="forwarding-intro"
-# ## 6. Forwarding
+# ## 5. Forwarding
 #
 # In the figure above, no router forwards packets. A Linux machine drops packets for other machines, unless the
 # kernel's setting `net.ipv4.ip_forward` is 1. This command sets it on one router:
 #
-# `lab["r1"].cmd("sysctl -w net.ipv4.ip_forward=1")`
+# `lab["r2"].cmd("sysctl -w net.ipv4.ip_forward=1")`
 #
-# **Your turn:** switch forwarding on, on all four routers. **Say to yourself:** when cables, addresses and forwarding
-# are ready, can `h1` reach `h4`? The cell after the check tries it.
+# The first line of the next cell configures what you are given: the hosts, `r1` and `r4`. **Your turn:** switch
+# forwarding on, on `r2` and `r3`. **Say to yourself:** when cables, addresses and forwarding are ready, can `h1`
+# reach
+# `h4`? The cell after the check tries it.
 
 # %% answer="forwarding"
+lab01.configure_the_rest(lab)
 ### BEGIN SOLUTION
-for router in ("r1", "r2", "r3", "r4"):
+for router in ("r2", "r3"):
     print(lab[router].cmd("sysctl -w net.ipv4.ip_forward=1"), end="")
 ### STARTER
-# # YOUR TURN: switch forwarding on, on r1 to r4
+# # YOUR TURN: switch forwarding on, on r2 and r3
 ### END SOLUTION
 
 # %% check="forwarding" points=1
@@ -218,14 +212,14 @@ lab01.check_forwarding(lab).require()
 
 # %% id="first-ping"
 print(lab["h1"].cmd(f"ping -c 1 -W 1 {net['E']}.2"))
-print(lab["h1"].cmd("ip route"))
+print(lab["h1"].cmd("ip route"), lab["r2"].cmd("ip route"), sep="\n")
 
 # %% [markdown] id="routes-intro"
-# ## 7. Routes
+# ## 6. Routes
 #
-# `h1` cannot reach `h4`. The kernel knows only the subnets of its own interfaces. For every other subnet it needs a
-# *route*. A route says: send packets for this prefix to that neighbour. The neighbour (the *next hop*) must be in a
-# subnet of the machine itself.
+# `h1` has a route to `r1`, and `r1` has one to `r2`. But `h1` cannot reach `h4`: `r2` knows only the subnets of its own
+# interfaces. For every other subnet it needs a *route*. A route says: send packets for this prefix to that neighbour.
+# The neighbour (the *next hop*) must be in a subnet of the machine itself.
 #
 # Several routes may match one address. Suppose a router has these three routes:
 #
@@ -261,15 +255,13 @@ lab01.check_prefix(prefix).require()
 # as requests do. `r2` and `r3` send some packets to the left and some to the right.
 #
 # The functions `add_routes` and `subnets` below save typing. `ip route replace` adds a route, or changes the route if
-# it exists. For example, `add_routes("h1", net["A"] + ".1", ["default"])` gives `h1` its default route.
-# `add_routes("r1", net["B"] + ".2", subnets("C", "D"))` gives `r1` routes to two of the six subnets that it does not
-# know.
+# it exists. For example, `add_routes("r1", net["B"] + ".2", subnets("C", "D"))` gives `r1` routes to two of the six
+# subnets that it does not know.
 #
-# A wrong route stays in the network, even if you remove it from your cell, and its prefix may be the longest. Delete it
-# with `lab["r1"].cmd("ip route del PREFIX")`, or start the network again.
+# A wrong route stays in the network, even if you remove it from your cell, and its prefix may be the longest. Delete
+# it with `lab["r2"].cmd("ip route del PREFIX")`, or start the network again.
 #
-# **Your turn:** add routes on the nine hosts and the four routers. Routes can look right and still not work. So the
-# check first looks at the routes, and then sends packets from every host to every other host.
+# **Your turn:** add the routes of `r2` and `r3`.
 
 
 # %% id="add-routes"
@@ -286,19 +278,44 @@ def subnets(*names):
 
 # %% answer="routes"
 ### BEGIN SOLUTION
-hosts = {"h1": "A", "h2": "A", "h3": "A", "h4": "E", "h5": "E", "h6": "E"}
-for host, name in (hosts | {"h7": "C", "h8": "F", "h9": "I"}).items():
-    add_routes(host, net[name] + ".1", ["default"])
-add_routes("r1", net["B"] + ".2", subnets("C", "D", "E", "F", "G", "I"))
 add_routes("r2", net["B"] + ".1", subnets("A"))
 add_routes("r2", net["D"] + ".2", subnets("E", "F", "G", "I"))
 add_routes("r3", net["D"] + ".1", subnets("A", "B", "C"))
 add_routes("r3", net["G"] + ".2", subnets("I"))
-add_routes("r4", net["G"] + ".1", ["default"])  # all that r4 does not know lies to the left
 ### STARTER
-# # YOUR TURN: default routes on h1 to h9
-# # YOUR TURN: routes on r1 to r4
+# # YOUR TURN: routes on r2 and r3
 ### END SOLUTION
+for name, host in (("E", "h4"), ("I", "h9")):
+    print(
+        f"h1 pings {host}:", *lab["h1"].cmd(f"ping -c 1 -W 4 {net[name]}.2").splitlines()[-2:]
+    )
+
+# %% [markdown] id="repair-task"
+# ## 7. Find the mistake, and repair it
+#
+# `h1` reaches `h4`, but not `h9`. Your routes may be right all the same: somebody made a mistake on `r4`, and left a
+# route there that should have gone. A network that you did not build yourself often has such leftovers.
+#
+# **Your turn:** find the route, and delete it on `r4`. You know how to look: `ip route` prints a node's routes, and
+# `traceroute -n ADDRESS` shows how far packets come. Look in both directions: from `h1` to `h9`, and from `h9` to `h1`.
+# In `fault` store the prefix of the wrong route as `ip route` prints it, and the node at which the packets end that
+# take it.
+#
+# The check of the routes walks all packets through the tables, and then pings from every host to every other host.
+
+# %% answer="repair"
+### BEGIN SOLUTION
+print(lab["h9"].cmd(f"traceroute -n -w 4 {net['A']}.2"))
+print(lab["r4"].cmd("ip route"))
+fault = {"route": f"{net['A']}.0/25", "node": "r4"}
+print(lab["r4"].cmd(f"ip route del {fault['route']}"), end="")
+### STARTER
+# # YOUR TURN: traceroute, ip route, and then ip route del PREFIX on r4
+# fault = {"route": None, "node": None}
+### END SOLUTION
+
+# %% check="repair" points=2
+lab01.check_repair(fault).require()
 
 # %% check="routes" points=3
 lab01.check_routes(lab).require()
@@ -376,9 +393,10 @@ lab01.check_rtt(measured_rtt_ms).require()
 # drops the packet and tells the sender. `traceroute` sends probes with TTL 1, 2, 3 and so on. So each router on the
 # path answers in turn, and the destination host answers last. How many lines do you expect from `h1` to `h9`?
 #
-# The cell also shows one end of L1. Linux makes a link slow with *queueing disciplines* on its interfaces. They act on
-# packets that *leave* there. `htb` sets the rate. `netem` holds each packet for the delay. The `limit` of `netem` is
-# the queue: the maximum number of packets that `netem` holds. This number includes the packets in flight on the link.
+# The cell also shows one end of L1. Linux makes a link slow with *queueing disciplines* on its interfaces. They act
+# on packets that *leave* there. `htb` sets the rate. `netem` holds each packet for the delay. The `limit` of `netem`
+# is the queue: the maximum number of packets that `netem` holds. This number includes the packets in flight on the
+# link.
 
 # %% id="traceroute"
 print(lab["h1"].cmd(f"traceroute -n {net['I']}.2"))
@@ -456,38 +474,6 @@ seen = {
 # %% check="seen" points=1
 lab01.check_seen(seen).require()
 
-# %% [markdown] id="queues-question"
-# Calculate the *bandwidth-delay product* (BDP) of each link: multiply the link's rate by its round-trip time, and
-# divide by the packet size of 1500 bytes. The queue's limit also counts packets in flight on the link.
-#
-# **Question.** Compare each queue's limit with the BDP of its link: how many packets of the limit are left for packets
-# that wait?
-
-# %% [markdown] reflect="queues" points=2
-# In the plain course network, L1 has 40 Mbit/s and an RTT of 20 ms. The product is 800,000 bits, or 67 packets of
-# 12,000 bits. L2 gives 100 packets, L3 gives 33. On every variant each limit is one BDP of its link. But packets in
-# flight in one direction take half of the limit, because one direction's delay is half of the RTT. So about half a BDP
-# is left for packets that wait.
-#
-# **Rubric.** 2 points: the limit is the BDP, and half of it is in flight. 1 point: only the calculation of the BDP.
-# Typical wrong: (1) "the whole limit is for waiting packets": the limit also counts packets in flight. (2) a BDP with
-# the delay of one direction: the acknowledgement must come back too.
-
-# %% [markdown] id="waiting-question"
-# **Question.** After a loss TCP sends less for a while: CUBIC, Linux's TCP, continues with 0.7 of its *window* (the
-# data that may be in flight). How does a queue help then?
-
-# %% [markdown] reflect="waiting" points=1
-# Waiting packets keep the link busy while TCP sends less. CUBIC needs 0.43 BDP of waiting packets, and Reno needs one
-# BDP. This is the BDP of the flow's whole path. For a CUBIC flow over one link alone, half a BDP is enough. In the
-# plain course network the path from `h1` to `h4` has a BDP of 150 packets, and L2 has room for about 50 waiting
-# packets: 0.33 BDP. This room is a little too small, so the link may idle briefly after a loss. Many flows together
-# need less: about the BDP divided by the square root of their number.
-#
-# **Rubric.** 1 point: waiting packets keep the link busy after a loss. Typical wrong: (1) "a longer queue makes the
-# link faster": the rate stays, and a longer queue adds delay. (2) "a queue prevents losses": TCP fills a queue of any
-# length.
-
 # %% [markdown] id="end-of-lab"
 # ## 11. Stop, and look back
 #
@@ -514,7 +500,7 @@ lab01.check_seen(seen).require()
 # ### Where to read on
 #
 # Kurose and Ross, *Computer Networking*, chapter 4 (forwarding, longest-prefix match); RFC 1812, section 5.2.4 (next
-# hop), RFC 4632 (prefixes); Appenzeller, Keslassy and McKeown, *Sizing router buffers*, 2004.
+# hop), RFC 4632 (prefixes).
 
 # %% id="stop"
 lab.stop()

@@ -81,3 +81,37 @@ def test_an_assignment_has_all_cables_and_no_address() -> None:
         ]
     assert not re.search(r"\d+\.\d+\.\d+\.\d+", show.network(without_addresses(COURSE)).words)
     assert "10.0.0.2/24" in show.network(COURSE).words
+
+
+FAULT = {"route": "10.0.0.0/25", "node": "r4"}
+
+
+@pytest.mark.parametrize("more", [{}, {"route": "10.0.0.0/25 via 10.0.7.9"}, {"node": " R4"}])
+def test_the_wrong_route_of_r4_is_found(more: dict[str, str]) -> None:
+    result = lab01.check_repair(FAULT | more)
+    assert result.passed, str(result)
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ({"route": "default"}, "leads to r3, and is right"),
+        ({"route": "10.0.0.0/24"}, "what stands behind the slash"),
+        ({"route": "10.0.6.0/24"}, "is not the wrong one"),
+        ({"route": "10.0.7.9"}, "is not the wrong one"),
+        ({"route": "10.0.0.0/33"}, "is not a prefix"),
+        ({"route": None}, "not answered yet"),
+        ({"node": "h9"}, "h9 sends this packet"),
+        ({"node": "r3"}, "does r3 get packets from h9"),
+    ],
+)
+def test_another_route_or_node_is_refused(more: dict[str, Any], says: str) -> None:
+    found = the_failure(lab01.check_repair(FAULT | more))
+    assert says in f"{found.reason} {found.hint}"
+
+
+def test_the_wrong_route_is_that_of_the_students_own_network() -> None:
+    for network in variants(["ada", "bob"], b"a course secret for trials").values():
+        (prefix,) = [it.prefix for it in network.subnets if it.name == "A"]
+        with using(network):
+            assert lab01.check_repair(FAULT | {"route": prefix.replace("/24", "/25")}).passed

@@ -7,6 +7,7 @@ cable is in, and MAC addresses, are free; so is the choice of routes, as long as
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from ipaddress import IPv4Network
 from pathlib import Path
 from typing import Final
 
@@ -16,11 +17,12 @@ from linklab.grade.choices import letters
 from linklab.grade.measured import typed_rtt
 from linklab.grade.path_questions import path_between, rtt
 from linklab.grade.predictions import Predictions
-from linklab.grade.questions import Slip, Value, among, as_number, asked, stated
+from linklab.grade.questions import JudgedBy, Slip, Value, among, as_number, asked, is_missing, stated
 from linklab.grade.reachability import Checkable, of_topo, reachability_checks, running, state_of
 from linklab.grade.result import Result, guarded
 from linklab.grade.routes import forwarding_checks, route_checks
 from linklab.grade.topology import address_checks, cable_checks, link_checks, node_checks
+from linklab.labs.lab01.given import wrong_route
 from linklab.labs.lab01.plan import plan_checks
 from linklab.network import NetworkState, path, rtt_floor_ms
 
@@ -110,6 +112,54 @@ def check_rtt(measured: object) -> Result:
 
 check_prefix = letters("Lab 01, which route counts", _FOLDER, "longest_prefix")
 """Judge which of several routes that match counts, by letter."""
+
+
+@guarded
+def check_repair(fault: object) -> Result:
+    """Judge what was wrong on r4: the prefix of the wrong route, and the node at which its packets end."""
+    questions = (
+        JudgedBy("route", _route_check),
+        among(
+            "node", "the node at which the packets end", ("h1", "h9", "r1", "r2", "r3", "r4"), "r4",
+            {"h9": "h9 sends this packet: which router takes it, and where should it go from there?",
+             "h1": "what h9 sends to h1 never comes so far: run traceroute on h9",
+             "r3": "does r3 get packets from h9 to h1? Run traceroute on h9, and not on h1 alone",
+             "r1": "from h1 to h9 all routes are right: look at the answers of h9",
+             "r2": "from h1 to h9 all routes are right: look at the answers of h9"},
+            "run traceroute on h9 to h1: the last node that answers does not pass the packets on",
+        ),
+    )  # fmt: skip
+    return asked("Lab 01, the wrong route of r4", fault, questions, '{"route": "...", "node": "..."}')
+
+
+def _route_check(_: object, given: object) -> Check:
+    """Judge a prefix as a student writes it."""
+    what, right = "the wrong route of r4", IPv4Network(wrong_route())
+    hints = (
+        "which routes of r4 match the address of h1, and which of them counts?",
+        "print ip route on r4: which route for a part of subnet A does not lead to r3?",
+        "the prefix is longer than the /24 of subnet A",
+    )
+    if is_missing(given):
+        return Check.failing(what, "not answered yet", hints, "a prefix")
+    if given == "default":
+        return Check.failing(what, "r4's default route leads to r3, and is right", hints, "a prefix", "default")
+    try:
+        found = IPv4Network(str(given).split()[0])
+    except (ValueError, IndexError):
+        return Check.failing(what, f"{given!r} is not a prefix", "write it as ip route prints it", "a prefix")
+    if found == right:
+        told = (
+            f"The default route of r4 matches h1's address too, and leads to r3. But {right} is the longer prefix, so "
+            "it counts. It leads to an address that nobody has: r4 asks for its Ethernet address by ARP, gets no "
+            "answer, and drops the packet. So only what h9 sends to h1, h2 and h3 was lost. The requests of h1 all "
+            "arrived at h9."
+        )
+        return Check.passing(what, "a prefix", str(found), told)
+    if found.network_address == right.network_address:
+        reason, step = f"{found} is not a route of r4", "copy the prefix with its length: what stands behind the slash?"
+        return Check.failing(what, reason, step, "a prefix", str(found))
+    return Check.failing(what, f"{found} is not the wrong one", hints, "a prefix", str(found))
 
 
 @guarded
