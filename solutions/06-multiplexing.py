@@ -1,12 +1,11 @@
 # %% [markdown] id="goal"
 # # Lab 06: Multiplexing
 #
-# **Time:** about 3 hours. **You need:** `popen` and iperf3
-# (Lab 00), your simpleperf (Lab 02), and the effect of a full queue on a ping (Labs 04 and 05).
+# **Time:** about 2 hours and 45 minutes. **You need:** `popen` and iperf3 (Lab 00), your simpleperf (Lab 02), and the
+# effect of a full queue on a ping (Labs 04 and 05).
 #
-# Until now each measurement had the network to itself. Now several pairs of hosts send at the same time, and their
-# packets share links. That is *multiplexing*. How much throughput does each pair get? Is that fair? How long do
-# packets wait?
+# Now several pairs of hosts send at the same time, and their packets share links. That is *multiplexing*. How much
+# throughput does each pair get? Is that fair? How long do packets wait?
 
 # %% id="imports"
 from linklab import course_network, lab06, measure, show, start
@@ -30,11 +29,11 @@ show.network(lab)
 # | `crossing` | h1-h4, h7-h9 |
 # | `apart` | h1-h4, h8-h9 |
 #
-# Each flow is a long TCP transfer with CUBIC. Find its path in the figure. A frame of 1514 bytes carries 1448 bytes
-# of data (Lab 00). Throughput here counts data only.
+# Each flow is a long TCP transfer with CUBIC. Find its path in the figure. Throughput counts data only: 1448 of each
+# 1514 bytes.
 #
 # **Predict** two throughputs over 25 s, in Mbit/s: *one* flow in `two`, and h7-h9 in `crossing`. Say in percent how
-# sure you are. You get the point for any number. You will see your numbers next to the measurement.
+# sure you are.
 
 # %% answer="shares"
 ### BEGIN SOLUTION
@@ -53,7 +52,7 @@ lab06.check_predicted(shares).require()
 # %% [markdown] id="by-hand-task"
 # ## 2. Two flows, started by hand
 #
-# `cmd` waits until a command ends. `popen` starts a command and returns at once, so several commands can run:
+# `popen` starts a command and returns at once, so several commands can run:
 #
 # ```python
 # server = lab["h6"].popen("iperf3 -s -1")  # a server, for one test
@@ -62,12 +61,10 @@ lab06.check_predicted(shares).require()
 # client.wait()  # wait until it ends; then client.output is what it printed
 # ```
 #
-# Every Mininet host has `cmd` and `popen`; only Linklab has `wait_listening`. `network.address_of("h4")` returns the
-# address of h4. An iperf3 server serves one
-# test at a time: two tests on one host need two servers on two ports (`-p`).
+# `network.address_of("h4")` returns the address of h4. An iperf3 server serves one test at a time.
 #
-# **Your turn:** run the two flows of `two`, h1-h4 and h2-h5, at the same time for 25 s. Print the output of both
-# clients, and store both texts in `printed`.
+# **Your turn:** run the two flows of `two`, h1-h4 and h2-h5, at the same time for 25 s. Store the output of both
+# clients in `printed`. The cell prints the last lines of each.
 
 # %% answer="by-hand"
 printed = {}
@@ -80,10 +77,11 @@ second = lab["h2"].popen(f"iperf3 -c {network.address_of('h5')} -t 25")
 first.wait()
 second.wait()
 printed = {"h1-h4": first.output, "h2-h5": second.output}
-print(*printed.values(), sep="\n")
 ### STARTER
 # # YOUR TURN: two servers, two clients, and then printed["h1-h4"] = ..., printed["h2-h5"] = ...
 ### END SOLUTION
+for name, text in printed.items():
+    print(name, *text.splitlines()[-5:-2], sep="\n")
 
 # %% check="by-hand" points=3
 lab06.check_by_hand(printed).require()
@@ -91,11 +89,9 @@ lab06.check_by_hand(printed).require()
 # %% [markdown] id="swing-task"
 # ## 3. Sketch: a ping's RTT while both flows run
 #
-# A ping from h1 to h4 waits in the same queues as the two flows. **Sketch its RTT** over 25 s: run the cell, draw the
-# curve in its figure, and run the cell again: it writes your points down. You can also write them yourself, as a list
-# of at least three points, `[(second, ms), (second, ms), ...]`. What is the RTT at the start? How high can it rise?
-# Does it stay there? (netem's *limit* at L2 counts packets in flight on the link and packets that wait: Labs 04 and
-# 05.)
+# A ping from h1 to h4 waits in the same queues as the two flows. **Sketch its RTT** over 25 s, as in Lab 04: run the
+# cell, draw, and run it again. What is the RTT at the start? How high can it rise? Does it stay there? (netem's
+# *limit* at L2 counts packets in flight and packets that wait.)
 
 # %% answer="swing"
 ### BEGIN SOLUTION
@@ -116,8 +112,7 @@ lab06.check_predicted(swing).require()
 # ## 4. Measure
 #
 # `flows_of("h1-h4")` returns a list of two flows: 25 pings, one a second, and a transfer by simpleperf.
-# `measure.run_together(lab, flows)` starts all flows of *one* list at the same instant, and returns
-# their results. Join two lists with `+`.
+# `measure.run_together(lab, flows)` starts all flows of *one* list at the same instant. Join two lists with `+`.
 #
 # **Your turn:** measure each of the four combinations, and store each result in `runs`: `runs["two"]`, and so on.
 
@@ -166,53 +161,38 @@ lab06.check_runs(runs).require()
 # - b: each flow waits in a queue of its own
 # - c: three flows together send less than two
 # - d: pings overtake the packets of transfers
+#
+# `shares`: In two, the sum of both throughputs is near L2's maximum, but the two shares are not equal. Why?
+#
+# - a: TCP divides the link equally, so this is an error of the measurement
+# - b: one of the two hosts is nearer to L2, and a shorter path gets more
+# - c: L2 is busy while any packet waits, whoever sent it; which flow lost packets when decides the shares
+# - d: the flow that started first keeps its lead
 
 # %% answer="seen"
 answers = {
     ### BEGIN SOLUTION
     "decides": "c",
     "third_flow": "a",
+    "shares": "c",
     ### STARTER
     # "decides": None,
     # "third_flow": None,
+    # "shares": None,
     ### END SOLUTION
 }
 
-# %% check="seen" points=2
+# %% check="seen" points=3
 lab06.check_seen(answers).require()
 
-# %% [markdown] id="shares-question"
-# **Question.** In `two` the *sum* of both throughputs is near L2's maximum, but the two *shares* are not equal. You
-# saw the same when you started the flows by hand. Why?
-
-# %% [markdown] reflect="sum" points=2
-# The sum: L2 sends without a break as long as packets wait there. Two flows keep it busy if their windows together
-# exceed the bandwidth-delay product. It does not matter whose packets wait. The shares: a flow's rate is its window
-# over its RTT. A flow that loses packets in slow start, or at a bad moment, continues with a smaller window. CUBIC
-# cuts the window to 0.7 of its size and then grows it slowly. So the windows become similar only over many losses, and
-# 25 s have too few losses.
-#
-# **Rubric.** 2 points: a queue that is never empty keeps the sum; shares depend on which flow lost packets when, and
-# become similar over many losses. 1 point: one of the two. Typical wrong: (1) "TCP divides the link equally, so this
-# is an error of measurement" - nobody divides the link: each sender knows only its own losses. (2) "h2 is nearer to
-# the link" - both paths have the same links.
-
-# %% [markdown] id="rtt-question"
-# **Question.** Which shares do you expect if h2-h5 has twice the RTT?
-
-# %% [markdown] reflect="shares" points=1
-# TCP tends to equal shares if RTTs are equal. With twice the RTT, h2-h5 gets less: it sends fewer packets a second
-# with the same window, and it learns of a loss later.
-#
-# **Rubric.** 1 point: a longer RTT gets less. Typical wrong: (1) "the rate is the same, since the link is the same" -
-# the sender spreads its window over a longer time. (2) "exactly half" - CUBIC's throughput depends less on the RTT
-# than Reno's.
-
-# %% id="explain-shares"
-lab06.explain("shares")
+# %% id="report-table"
 lab06.figures.report_table(runs)
 
 # %% [markdown] id="shares-told"
+# The table compares your numbers with test case 4 of the course report. Each *share* is that of one run. The report's
+# RTTs are longer, probably because its network cards joined segments: a queue counts packets, so with joined segments
+# it holds more data. Its three flows have more together than L2 carries: somebody started them one after the other.
+#
 # ## 6. How fair is that? Jain's index
 #
 # In 1984 Raj Jain and others proposed one number for the fairness of n throughputs x:
@@ -247,8 +227,8 @@ lab06.check_jain(jain).require()
 # %% [markdown] id="fairness-question"
 # In `apart` the index is below 1, but this is not unfair to any of the two flows.
 #
-# **Question.** Which conditions must hold before Jain's index says something about fairness? Start from `apart`: which
-# of them is broken there?
+# **Question.** Which conditions must hold before Jain's index says something about fairness? Start from `apart`:
+# which of them is broken there?
 
 # %% [markdown] reflect="fairness" points=3
 # No. The two flows share no link, so neither takes anything from the other: h8-h9 has less because L3 is slower.
@@ -314,7 +294,6 @@ lab06.check_packets_in_queue(packets_in_queue).require()
 # %% [markdown] id="look-task"
 # Now compare your function with the kernel's own count. On r2, `tc -s qdisc show dev r2-eth2` prints what r2's end
 # of L2 holds: in the `netem` part, `backlog` lists the bytes and packets (`76p`) at this moment.
-# (`print(lab.cli("net"))` prints Mininet's list of nodes, interfaces and connections.)
 #
 # **Your turn:** the cell starts a transfer. In its loop, send one ping from h1 to h4 (`-c 1 -W 1`: one packet, wait
 # one second at most). Run `tc` on r2 right after it. Append both texts to `looks` as a pair. A ping that finds the
@@ -330,7 +309,6 @@ for _ in range(6):
     ### BEGIN SOLUTION
     said_by_ping = lab["h1"].cmd(f"ping -c 1 -W 1 {h4}")
     said_by_tc = lab["r2"].cmd("tc -s qdisc show dev r2-eth2")
-    print(said_by_ping, said_by_tc)
     looks.append((said_by_ping, said_by_tc))
     ### STARTER
     # # YOUR TURN: ping, tc, and then looks.append((..., ...))
@@ -376,8 +354,8 @@ lab06.check_predicted(new_rtt).require()
 #
 # `tc qdisc change dev r2-eth2 parent 5:1 handle 10: netem limit PACKETS delay MILLISECONDSms`
 #
-# **Your turn:** change the limit, print what `tc` then shows, and measure `two` again as `half_run`. (If you like, set
-# *double* the original limit afterwards: predict the RTT, then measure.)
+# **Your turn:** change the limit, print what `tc` then shows, and measure `two` again as `half_run`. (If you like,
+# set *double* the original limit afterwards: predict the RTT, then measure.)
 
 # %% answer="half"
 half_run = None
@@ -416,14 +394,14 @@ lab06.check_small_queue(small_queue).require()
 
 # %% [markdown] id="queue-question"
 # **Question.** A friend's video calls stutter whenever somebody uploads a large file. The router's queue holds 1000
-# packets, and the uplink has 10 Mbit/s. How long should the queue be? Say why it should not be longer and not shorter,
-# each with a number.
+# packets, and the uplink has 10 Mbit/s. How long should the queue be? Say why it should not be longer and not
+# shorter, each with a number.
 
 # %% [markdown] reflect="queue" points=3
 # The upload's TCP fills the queue. 1000 frames of 12,112 bits take 1.2 s at 10 Mbit/s, and packets of the call wait
 # behind them. That is far too long for a call. A smaller queue shortens the wait. But the queue must not be empty
-# after a loss. With an RTT of 40 ms the BDP is about 33 packets. To keep the link busy, CUBIC needs a queue of some
-# 0.43 BDP, and Reno one BDP. FQ-CoDel (RFC 8290) is better: it has a queue for each flow and serves the queues in
+# after a loss. With an RTT of 40 ms the BDP is about 33 packets, and the queue needs room for a good part of one BDP
+# (Lab 05). FQ-CoDel (RFC 8290) is better: it has a queue for each flow and serves the queues in
 # turn. It drops early, or marks packets instead (ECN).
 #
 # **Rubric.** 3 points: a full queue takes 1.2 s; a smaller queue; and a lower bound for it (near a BDP) or
@@ -431,8 +409,41 @@ lab06.check_small_queue(small_queue).require()
 # wrong: (1) "a faster upload link solves it" - the queue drains faster, but TCP fills it again. (2) "no queue at
 # all" - then the link idles after each loss, as in part 8. (3) 0.15 s - this answer confuses bytes with bits.
 
-# %% id="stop"
+# %% [markdown] id="claim-task"
+# ## 9. A claim to test
+#
+# Ask a language model how flows share a link, and you get a paragraph like this one. It is fluent, and one of its
+# sentences is wrong.
+#
+# > (1) Two long TCP flows that meet at one full link tend to equal shares if their RTTs are equal, but a single run
+# > may be far from that. (2) A third flow does not raise the highest RTT, because two flows fill the queue already.
+# > (3) The queue serves packets in the order in which they arrive, whoever sent them: so a UDP stream of 20 Mbit/s
+# > that meets a TCP flow at L2 also gets about half of the link. (4) Without room for packets that wait, the link is
+# > idle at times, and the flows get less in sum. (5) Jain's index of flows that share no link says nothing about
+# > fairness.
+#
+# **Your turn:** find the wrong sentence, and measure the run that shows it: a case for which the sentence says
+# something else than you measure. Store the sentence's number and the run. (`measure.UdpFlow` and `measure.TcpFlow`
+# measure with iperf3. The cell first gives L2's queue its old limit.)
+
+# %% answer="claim"
 lab06.explain("queue")
+as_before = f"netem limit {L2.queue_packets} delay {L2.delay_ms}ms"
+lab["r2"].cmd(f"tc qdisc change dev r2-eth2 parent 5:1 handle 10: {as_before}")
+### BEGIN SOLUTION
+wrong_sentence = 3
+udp = measure.UdpFlow("h2", "h5", rate_mbps=20, duration_s=25)
+shows_it = measure.run_together(lab, [measure.TcpFlow("h1", "h4", duration_s=25), udp])
+print(shows_it)
+### STARTER
+# wrong_sentence = None  # its number
+# shows_it = None  # YOUR TURN: what measure.run or measure.run_together returns
+### END SOLUTION
+
+# %% check="claim" points=3
+lab06.check_claim(wrong_sentence, shows_it).require()
+
+# %% id="stop"
 lab.stop()
 lab06.calibration()
 

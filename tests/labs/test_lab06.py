@@ -11,11 +11,11 @@ from linklab import start
 from linklab.course import using
 from linklab.errors import LinklabError
 from linklab.labs.lab06 import rules as lab06
-from linklab.measure import PingResult, Run, TcpFlow, run_together
+from linklab.measure import PingResult, Run, TcpFlow, UdpFlow, UdpResult, run_together
 from linklab.network import COURSE
 from linklab.network.variants import variant
 from tests.grade.failures import failed
-from tests.grade.made_runs import pinged, together, transfer
+from tests.grade.made_runs import origin, pinged, together, transfer
 from tests.labs.altered import read_back
 from tests.labs.predicted import commit
 
@@ -84,7 +84,34 @@ def half_run(rtt_ms: float = 61.2, mbps: float = 8.7, *, packets: int = 50, dela
 
 
 STOPPED = together(*(it for p in ("h1-h4", "h2-h5") for it in (queued(p, 70, 79), transfer(p, 14.2))), interrupted=True)
+SEEN = {"decides": "c", "third_flow": "a", "shares": "c"}
+
+
+def streamed(pair: str = "h2-h5", mbps: float = 19.87, asked_mbps: float = 20, duration_s: int = 25) -> UdpResult:
+    """A UDP stream that keeps nearly all that it sends."""
+    source, _, destination = pair.partition("-")
+    flow = UdpFlow(source, destination, asked_mbps, duration_s)
+    return UdpResult(flow, origin(), mbps, asked_mbps, duration_s, 43000, 42700, 0, 0.7, (), ())
+
+
+BESIDE = transfer("h1-h4", 8.9)
 WRONG: Table = {
+    lab06.check_seen: [
+        (SEEN | {"shares": "a"}, "nobody divides the link"),
+        (SEEN | {"shares": "b"}, "both paths have the same links"),
+    ],
+    lab06.check_claim: [
+        (2, together(BESIDE, streamed()), "compare the highest RTTs"),
+        (3, None, "not measured yet"),
+        (3, streamed(), "this is a UdpResult"),
+        (3, together(streamed()), "there is no SimpleperfFlow or TcpFlow h1-h4"),
+        (3, together(BESIDE, transfer("h2-h5", 14.0)), "there is no UdpFlow h2-h5"),
+        (3, together(BESIDE, streamed("h8-h9")), "there is no UdpFlow h2-h5, but UdpFlow h8-h9"),
+        (3, together(BESIDE, streamed(asked_mbps=10)), "write rate_mbps=20"),
+        (3, together(BESIDE, streamed(duration_s=5)), "write duration_s=25"),
+        (3, together(BESIDE, streamed(), transfer("h3-h6", 4.0)), "does not belong here"),
+        (3, together(transfer("h1-h4", 14.2), streamed(mbps=14.3)), "so it is true here"),
+    ],
     lab06.check_by_hand: [
         (printed(28.3, 28.3), "one after the other"),
         (dict.fromkeys(HEADS, HEADS["h1-h4"] + ROW.format(25.08, 14.3)), "sent to another host"),
@@ -119,6 +146,12 @@ WRONG: Table = {
 
 
 test_what_is_wrong_is_refused_and_named = refused(WRONG)
+
+
+@pytest.mark.parametrize(("sent", "stream"), [("h1-h4", "h2-h5"), ("h3-h6", "h1-h4"), ("h2-h5", "h2-h5")])
+def test_a_stream_that_keeps_its_rate_shows_the_wrong_sentence_wherever_it_crosses_l2(sent: str, stream: str) -> None:
+    result = lab06.check_claim(3, together(streamed(stream), transfer(sent, 8.9)))
+    assert result.passed, str(result)
 
 
 def test_what_has_no_index_must_be_refused_and_nothing_else() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import fsum
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from linklab.analysis import Expectation, Load, experiment, full_queue_share_ms, jain_index, measured_path
 from linklab.course import course_network
@@ -19,6 +19,7 @@ from linklab.grade.check import Check, Refuse, a_kind
 from linklab.grade.choices import letter, letters
 from linklab.grade.measured import (
     SHORTEST_S,
+    TRANSFER_FLOWS,
     expectations,
     measured,
     pings,
@@ -41,15 +42,18 @@ from linklab.grade.predictions import Predictions, Sketch, span
 from linklab.grade.questions import Slip, Value, as_number, asked, asked_each, is_missing
 from linklab.grade.result import Result, guarded
 from linklab.grade.student_functions import Formula, Trial
-from linklab.grade.wanted import Field, exactly, require_shape
+from linklab.grade.wanted import Field, Wanted, at_least, exactly, refuse_another_network, require_run, require_shape
+from linklab.labs.claims import claim, contradicts
 from linklab.labs.multiplexing import rates_mbps
 from linklab.labs.own_simpleperf import own_simpleperf
 from linklab.labs.printed import Queue, Transfer, queues, require_printed, round_trips_ms, transfers
-from linklab.measure import Recording, Run
+from linklab.measure import Recording, Run, UdpFlow
+from linklab.measure.flows import Flow
 from linklab.measure.headers import ip_of
 from linklab.network import End, queueing_delay_ms
 from linklab.units import BITS_PER_BYTE, ETHERNET_MTU_BYTES
 
+_FOLDER: Final = Path(__file__).parent
 __all__ = ["COMBINATIONS", "held_at_losses", "own_simpleperf", "rates_mbps"]
 
 
@@ -529,7 +533,50 @@ def _sending_end() -> End:
 # --- Questions with options
 
 
-check_seen = letters("Lab 06, what you saw", Path(__file__).parent, "decides", "third_flow")
-"""Judge the answers on what two of the figures show: which link decides, and what a third flow changes."""
-check_small_queue = letter("Lab 06, the small queue", Path(__file__).parent, "small_queue")
+check_seen = letters("Lab 06, what you saw", _FOLDER, "decides", "third_flow", "shares")
+"""Judge three letters: which link decides, what a third flow changes, and why two shares are not equal."""
+check_small_queue = letter("Lab 06, the small queue", _FOLDER, "small_queue")
 """Judge the answer on the price of a queue of half the size."""
+
+
+# --- A claim to test
+
+_GREEDY: Final = "the run that shows it"
+_STREAM_MBPS: Final = 20
+_HALF_AT_MOST: Final = 0.6
+"""The share up to which a flow has "about half"."""
+
+
+def _udp_takes_it(given: object) -> Check:
+    """Judge a UDP stream next to one TCP flow over L2: it keeps its rate, and does not get half."""
+    first = (
+        at_least("duration_s", SHORTEST_S, "write duration_s=25: TCP's start must not decide"),
+        exactly("streams", 1),
+    )
+    wanted: list[Wanted[Any]] = [
+        Wanted(UdpFlow, _across_l2(given, (UdpFlow,), ("h2", "h5")), (exactly("rate_mbps", _STREAM_MBPS), *first)),
+        Wanted(TRANSFER_FLOWS, _across_l2(given, TRANSFER_FLOWS, ("h1", "h4")), first),
+    ]
+    others = dict.fromkeys((*TRANSFER_FLOWS, UdpFlow), "leave it out: the sentence has one of each")
+    how = "give what measure.run_together returned for the case of the sentence"
+    run = require_run(_GREEDY, given, wanted, how, others)
+    refuse_another_network(_GREEDY, state_of_run(run))
+    mbps = {type(it.flow) is UdpFlow: it.throughput_mbps for it in run.results if hasattr(it, "throughput_mbps")}
+    share = mbps[True] / (mbps[True] + mbps[False])
+    return contradicts(
+        "the UDP stream gets about half of what L2 carries",
+        f"UDP got {mbps[True]:.4g} Mbit/s and TCP {mbps[False]:.4g}: {100 * share:.0f} %",
+        is_wrong=share > _HALF_AT_MOST,
+        step="do both cross L2 at the same time? Measure on the network as it was at the start",
+    )
+
+
+def _across_l2(given: object, kinds: tuple[type[Flow], ...], otherwise: tuple[str, str]) -> tuple[str, str]:
+    """Return the ends of the first flow of these kinds that crosses L2 from a host of r1 to one of r3."""
+    flows = [it.flow for it in given.results] if isinstance(given, Run) else []
+    ends = [(it.source, it.destination) for it in flows if isinstance(it, kinds)]
+    return next((it for it in ends if it[0] in ("h1", "h2", "h3") and it[1] in ("h4", "h5", "h6")), otherwise)
+
+
+check_claim = claim("Lab 06, a claim to test", _FOLDER, _udp_takes_it)
+"""Judge the number of the wrong sentence on shares, and the run that shows it."""
