@@ -21,12 +21,10 @@ OF_A_KIND_AT_MOST: Final = 4
 """Blanks in one cell."""
 FREE_PERCENT_AT_MOST: Final = 20
 MORE_IS_FREE: Final = {
-    "01",
     "02",
     "03",
     "04",
     "05",
-    "06",
     "07",
     "09",
     "10",
