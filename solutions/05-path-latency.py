@@ -1,12 +1,13 @@
 # %% [markdown] id="goal"
 # # Lab 05: Path latency and throughput
 #
-# In Lab 04 you measured single links. A path is a row of links. Which properties of the links add up, and which do not?
-# You measure three paths and watch TCP while it fills one of them. You find out why TCP does not reach the rate that
-# the slowest link allows.
+# In Lab 04 you measured single links. A path is a row of links. Which properties of the links add up, and which do
+# not? You measure three paths and watch TCP while it fills one of them. You find out why TCP does not reach the rate
+# that the slowest link allows.
 #
-# **Time:** about 4 hours. The measurements take two minutes. **You need** Lab 04: RTT, queue and sketch.
-# If your `simpleperf.py` of Lab 02 lies next to this notebook, this lab measures with it.
+# **Time:** about 3 hours and 30 minutes. The measurements take two minutes. **You need** Lab 04: RTT and queue.
+# Section 4 explains TCP's window. If your `simpleperf.py` of Lab 02 lies next to this notebook, this lab measures
+# with it.
 #
 # ## 1. Three paths
 #
@@ -24,35 +25,25 @@ lab = start(network)
 display(lab05.progress())
 show.network(lab, highlight=["h1", "s1", "r1", "r2", "r3", "r4", "h9"])
 
-# %% [markdown] id="rtt-intro"
+# %% [markdown] id="predictions-task"
 # ## 2. Predict
 #
-# **Your turn:** predict the RTT of a ping from h1 to h9 on the idle network, in ms.
+# **Your turn:** predict the RTT of a ping from h1 to h9 on the idle network, in ms, and what `simpleperf` shows for a
+# transfer of 25 s from h1 to h9, in Mbit/s. (The **capacity** of a path is the rate of its slowest link, the
+# **bottleneck**. A frame of 1514 bytes carries 1448 bytes of data.)
 
-# %% answer="rtt"
+# %% answer="predictions"
 ### BEGIN SOLUTION
 rtt_ms = lab05.predict("rtt", 2 * (L1.delay_ms + L2.delay_ms + L3.delay_ms), sure=90)
-### STARTER
-# rtt_ms = lab05.predict("rtt", None, sure=None)
-### END SOLUTION
-rtt_ms
-
-# %% check="rtt" points=1
-lab05.check_predicted(rtt_ms).require()
-
-# %% [markdown] id="throughput-intro"
-# **Your turn:** predict what `simpleperf` shows for a transfer of 25 s from h1 to h9, in Mbit/s. (The **capacity** of a
-# path is the rate of its slowest link, the **bottleneck**. A frame of 1514 bytes carries 1448 bytes of data.)
-
-# %% answer="throughput"
-### BEGIN SOLUTION
 mbps = lab05.predict("throughput", L3.rate_mbps * 1448 / 1514, sure=60)
 ### STARTER
+# rtt_ms = lab05.predict("rtt", None, sure=None)
 # mbps = lab05.predict("throughput", None, sure=None)
 ### END SOLUTION
-mbps
+display(rtt_ms, mbps)
 
-# %% check="throughput" points=1
+# %% check="predictions" points=2
+lab05.check_predicted(rtt_ms).require()
 lab05.check_predicted(mbps).require()
 
 # %% [markdown] id="pings-task"
@@ -74,9 +65,9 @@ for name, (source, destination) in ends.items():
 lab05.check_pings(pings).require()
 
 # %% [markdown] id="route-task"
-# Which link of the path takes how much time? `traceroute -n -I ADDRESS` sends packets that may cross one hop, then two
-# hops, and so on. The router that drops such a packet sends a message back. **Your turn:** run `traceroute` from h1 to
-# h9. (`lab["h9"].address` is the address.)
+# Which link of the path takes how much time? `traceroute -n -I ADDRESS` sends packets that may cross one hop, then
+# two hops, and so on. The router that drops such a packet sends a message back. **Your turn:** run `traceroute` from
+# h1 to h9. (`lab["h9"].address` is the address.)
 
 # %% answer="route"
 ### BEGIN SOLUTION
@@ -108,25 +99,23 @@ for name, (source, destination) in ends.items():
 # %% check="transfers" points=1
 lab05.check_transfers(transfers).require()
 
-# %% [markdown] id="reasons-question"
-# Along a path RTTs add up (see `traceroute`). Rates do not.
+# %% [markdown] id="longer-task"
+# A packet crosses the links of a path one after the other, so RTTs add up (see `traceroute`). Rates do not: the links
+# work at the same time, on different packets.
 #
-# **Question.** Suppose L1 had 100 ms of delay, and enough queue slots to keep its full rate. What happens to RTT and
-# throughput of h1-h4, and why?
+# **Your turn:** suppose that L1 had a delay of 100 ms each way, and enough queue slots to keep its full rate. Which
+# RTT would a ping have on the idle path h1-h4, in ms? Which letter answers the question that the cell prints?
 
-# %% [markdown] reflect="reasons" points=2
-# (With the plain course network's numbers.) A packet crosses the links one after the other, so their times add up. The
-# links work at the same time on different packets, so the slowest link limits the rate of all. With 100 ms on L1 the
-# RTT of h1-h4 grows from 60 to 240 ms. The capacity does not change, but one connection uses less of it. The path now
-# holds 594 frames, and the queue of L2 is as short as before. So after each loss the path stays partly empty for longer
-# (the kit measures 19 instead of 28 Mbit/s).
-#
-# **Rubric.** 2 points: times add up because a packet crosses the links one after the other, while links work in
-# parallel; *and* one connection uses less of the same capacity, or TCP must fill more; 1 point: only the part before
-# the *and*. Typical wrong: (1) "L1 then carries 8 Mbit/s" - this is right for netem with 67 slots, which also hold the
-# frames in flight; but the question gives L1 more slots; (2) "with 100 ms the throughput is the same, because it does
-# not depend on the delay" - the capacity does not, but TCP's throughput does; (3) "the RTT grows by 100 ms" - each way
-# grows by 90 ms, the RTT by 180.
+# %% answer="longer"
+print(lab05.question("throughput"))
+### BEGIN SOLUTION
+longer = {"rtt_ms": 2 * (100 + L2.delay_ms), "throughput": "c"}
+### STARTER
+# longer = {"rtt_ms": None, "throughput": None}
+### END SOLUTION
+
+# %% check="longer" points=2
+lab05.check_longer(longer).require()
 
 # %% [markdown] id="window-intro"
 # ## 4. Below the ceiling
@@ -135,7 +124,6 @@ lab05.check_transfers(transfers).require()
 # h1-h9 reach less. Does a queue drop frames? The next cell counts the frames that met a full queue:
 
 # %% id="dropped"
-lab05.explain("reasons")
 interfaces = {"L1": "r1-eth1", "L2": "r2-eth2", "L3": "r3-eth3"}
 rows = []
 for name in ends:
@@ -143,12 +131,38 @@ for name in ends:
     rows.append([name, *frames])
 show.table(["path", "dropped before L1", "before L2", "before L3"], rows)
 
-# %% [markdown] id="bdp-task"
-# The queues dropped a few dozen of about 30,000 frames. This loss alone does not explain the low throughput. So look at
-# TCP. Its **window** (*cwnd*) limits how many packets TCP may send before the receiver acknowledges them. The
-# **bandwidth-delay product** (BDP) is the rate of the bottleneck times the RTT. A window of one BDP just fills the
-# path. Packets beyond the BDP wait in the queue of the bottleneck, as long as the queue has **room**.
+# %% [markdown] id="bdp-intro"
+# The queues dropped a few dozen of about 30,000 frames. This loss alone does not explain the low throughput. So look
+# at what TCP does.
 #
+# ### What a window is
+#
+# TCP's receiver *acknowledges* the packets that have arrived. The **window** (*cwnd*) is the largest number of
+# packets that TCP may have sent without an acknowledgement. When it has sent so many, it must wait. The
+# acknowledgement of a packet comes back one RTT after the packet left. So TCP sends *one window in each RTT*:
+#
+# throughput = window / RTT
+#
+# The **bandwidth-delay product** (BDP) of a path is the rate of its bottleneck times its RTT without queues. This is
+# what the path itself holds. Three windows are possible:
+#
+# - smaller than the BDP: the bottleneck has nothing to send for a part of each RTT;
+# - one BDP: the path is just full;
+# - larger than the BDP: the bottleneck cannot send faster, so the rest waits in its queue, and the RTT grows. If the
+#   queue has no **room** left, it drops packets.
+#
+# TCP does not know the BDP, so it tries. It starts with ten packets. In **slow start** it doubles the window each
+# RTT, until the queue drops a packet. Then TCP makes its window smaller, and lets it grow more slowly. (In Lab 13 you
+# write a window yourself.)
+#
+# **Say to yourself:** a path has a BDP of 149 packets. Which throughput does a window of 75 packets give, in percent
+# of the rate? Then move the sliders below the next cell.
+
+# %% id="window-try"
+# Which window fills the path? Which one fills the queue as well? When does the RTT grow?
+theory.window(20, L2.rate_mbps, 2 * (L1.delay_ms + L2.delay_ms), 50)
+
+# %% [markdown] id="bdp-task"
 # **Your turn:** compute the BDP of each path in full frames of 1514 bytes. Use one formula for all three paths:
 # `narrow` holds their bottlenecks, `idle_ms` their RTTs. The cell computes `room` as in Lab 04: the queue's limit minus
 # the frames in flight.
@@ -177,14 +191,14 @@ lab05.check_bdp(bdp).require()
 # `ss -tin dst ADDRESS` shows a host's TCP connections to an address. For each connection it shows the kernel's values:
 # `rtt:80.2/0.3` (ms), `cwnd:112` (packets), `ssthresh:63` (where slow start ends), `retrans:0/31`.
 #
-# **Your turn:** record the window of h1. The cell starts an iperf3 server on h9 and a client on h1, which sends for 25
-# s. Until `lab.now()` reaches `end`, repeat these steps: wait 0.2 s (`lab.sleep(0.2)`), call `ss` on h1, append the
-# time (`lab.now()`) to `times`, and append the cwnd to `windows`, both as numbers. iperf3 has two connections, and the
-# second one only controls the test. Take the larger cwnd.
+# **Your turn:** record the window of h1. The cell starts an iperf3 server on h9 and a client on h1, which sends for
+# 25 s. Until `lab.now()` reaches `end`, repeat these steps: wait 0.2 s (`lab.sleep(0.2)`), call `ss` on h1, append
+# the time (`lab.now()`) to `times`, and append the cwnd to `windows`, both as numbers. iperf3 has two connections,
+# and the second one only controls the test. Take the larger cwnd.
 #
 # Run the check. Then draw `windows` over `times` with matplotlib, in the cell after the check. Add two horizontal
-# lines: the BDP of h1-h9, and the sum of BDP and room. Label both axes, with units, and name the lines. (Your next text
-# answer is about this figure.)
+# lines: the BDP of h1-h9, and the sum of BDP and room. Label both axes, with units, and name the lines. (Your next
+# text answer is about this figure.)
 
 # %% answer="windows"
 address, times, windows = lab["h9"].address, [], []
@@ -229,21 +243,27 @@ figure.tight_layout()
 # After a loss CUBIC continues with **0.7** of its window (RFC 9438). If this smaller window is at least the BDP, the
 # path stays full.
 #
-# **Your turn:** for each path, compute 0.7 of the sum of BDP and room, in percent of the BDP. Then choose the letter
-# that answers the question that the cell prints.
+# **Your turn:** for each path, compute 0.7 of the sum of BDP and room, in percent of the BDP. Then compute the remedy
+# for h1-h9: how many packets of room does the queue before L3 need, so that the window after a loss is just one BDP?
+# How many ms does this room add to the RTT when it is full? At last, choose the letter that answers the question that
+# the cell prints.
 
 # %% answer="after-loss"
-print(lab05.question())
+print(lab05.question("start"))
 ### BEGIN SOLUTION
 after_loss = {name: 100 * 0.7 * (bdp[name] + room[name]) / bdp[name] for name in ends}
+needed = bdp["h1-h9"] / 0.7 - bdp["h1-h9"]
+remedy = {"room": needed, "added_ms": needed * frame_ms["h1-h9"]}
 start_of_tcp = "b"
 ### STARTER
 # after_loss = {}  # YOUR TURN: after_loss[name] for each name in ends
+# remedy = {"room": None, "added_ms": None}
 # start_of_tcp = None
 ### END SOLUTION
 
-# %% check="after-loss" points=2
+# %% check="after-loss" points=4
 lab05.check_after_loss(after_loss).require()
+lab05.check_remedy(remedy).require()
 lab05.check_questions(start_of_tcp).require()
 
 # %% [markdown] id="below-question"
@@ -259,68 +279,43 @@ lab05.check_questions(start_of_tcp).require()
 #
 # **Rubric.** 2 points: a figure with units and both lines; slow start, loss, slow climb; a window below the BDP means
 # an idle bottleneck; 1 point: one of these is missing. Typical wrong: (1) "too many packets are lost" - 0.1 % are
-# lost: what TCP does after these losses matters; (2) "L3 is slower with a longer path" - the link is the same, but the
-# window does not fill the path; (3) "the receiver limits the window" - `ss` shows `rwnd_limited` for a moment only.
+# lost: what TCP does after these losses matters; (2) "L3 is slower with a longer path" - the link is the same, but
+# the window does not fill the path; (3) "the receiver limits the window" - `ss` shows `rwnd_limited` for a moment
+# only.
 
-# %% [markdown] id="remedy-question"
-# **Question.** Which single change to the network would help h7-h9 and h1-h9, and at what price?
-
-# %% [markdown] reflect="below" points=1
-# A queue before L3 with room for 0.43 BDP or more (43 and 57 packets) would help both paths. Its price is delay: 57
-# packets take 35 ms. (Pacing changes the sender. ECN changes the hosts and the queue, which marks packets instead of
-# dropping them.)
-#
-# **Rubric.** 1 point: a longer queue at L3, and delay as its price. Typical wrong: (1) "more rate on L3" - the BDP
-# grows too; (2) "a longer queue at L1" - packets wait only before the bottleneck.
-
-# %% id="explain-below"
-lab05.explain("below")
-# Move the sliders: which window fills the pipe? Which one fills the queue as well?
-theory.window(20, L2.rate_mbps, idle_ms["h1-h4"], 50)
+# %% id="explain-window"
+lab05.explain("window")
 
 # %% [markdown] id="report-intro"
 # ## 5. What the report measured
 #
 # Test case 3 of the course report made these measurements in real time in a virtual machine, on *its* network: L1, L2
-# and L3 with 10, 20 and 10 ms each way, and 40, 30 and 20 Mbit/s. (Yours may have other numbers.) It also measured each
-# link alone (test case 2): the RTTs were 21.855, 44.678 and 22.815 ms.
+# and L3 with 10, 20 and 10 ms each way, and 40, 30 and 20 Mbit/s. (Yours may have other numbers.) It also measured
+# each link alone (test case 2): the RTTs were 21.855, 44.678 and 22.815 ms.
 #
-# **Your turn:** the report's RTT of h1-h9 is 12.3 ms above theory. For `links_ms`, compute how far the RTT of each
-# single link is above theory, and add up the three differences. The report's throughput of h1-h9 was 17.29 Mbit/s. For
-# `percent`, compute this throughput in percent of the ceiling (1448 of 1514 of the bottleneck's rate).
+# The report's RTT of h1-h9 is 12.3 ms above theory. **Your turn:** for `links_ms`, compute how far the RTT of each
+# single link is above theory, and add up the three differences. Suppose that the first of 25 pings over each link
+# needed ARP (Lab 04): for `arp_ms`, compute how much this adds to the three mean RTTs, added up. The report's
+# throughput of h1-h9 was 17.29 Mbit/s. For `percent`, compute this throughput in percent of the ceiling (1448 of 1514
+# of the bottleneck's rate).
 
 # %% answer="reported"
 rows = lab05.beside_report(3, rtt_ms, mbps, pings, transfers)
 reported = {
     ### BEGIN SOLUTION
     "links_ms": (21.855 - 20) + (44.678 - 40) + (22.815 - 20),
+    "arp_ms": (20 + 40 + 20) / 25,
     "percent": 100 * 17.29 / (20 * 1448 / 1514),
     ### STARTER
     # "links_ms": None,
+    # "arp_ms": None,
     # "percent": None,
     ### END SOLUTION
 }
 show.comparison(rows, "Paths: predicted, theory (with TCP's start), report, measured")
 
-# %% check="reported" points=1
+# %% check="reported" points=2
 lab05.check_reported(reported).require()
-
-# %% [markdown] id="report-question"
-# **Question.** Where do the extra 12.3 ms of the report's RTT come from? Give the part that the single links already
-# show, the part of it that ARP can explain (Lab 04), and the part that is left.
-
-# %% [markdown] reflect="report" points=2
-# The three links alone explain 9.3 of the 12.3 ms. ARP may be a part of these 9.3 ms. If the first ping on each link
-# needed ARP, ARP adds each link's RTT once in 25 pings: 80/25 = 3.2 ms together. The other 6.1 ms of the links, and the
-# 3 ms that are left for hosts and two more cables, probably come from late timers. A timer ends each crossing of a
-# link, and a busy virtual machine serves timers late. On virtual time no timer is late, and our lab needs no ARP. The
-# report's throughput was 90 % of the ceiling. Ours is 85 % on that network without any late timer. So the throughput is
-# no sign of a slow machine: a short queue and slow start explain it.
-#
-# **Rubric.** 2 points: the links' differences from theory add up as delays do (9.3 of 12.3), ARP with a number, and the
-# part that is left; 1 point: two of these. Typical wrong: (1) "ARP explains everything" - ARP explains 3.2
-# ms of 12.3; (2) "the machine was too slow, so throughput was low" - our throughput on virtual time is even lower; (3)
-# the mean of the links instead of their sum.
 
 # %% [markdown] id="loaded-task"
 # ## 6. Ping next to a transfer
@@ -355,27 +350,56 @@ lab05.queue_over_time(together, "h1-h4", ("h1", "h4"))
 lab05.check_together(together).require()
 
 # %% [markdown] id="clocking-question"
-# **Question.** L1 is faster than L2. Yet the queue before L1 dropped frames of h1-h4 too (see the table in section 4),
-# while the pings show only the queue of L2. When was the queue of L1 full, and why not later?
+# **Question.** L1 is faster than L2. Yet the queue before L1 dropped frames of h1-h4 too (see the table in section
+# 4), while the pings show only the queue of L2. When was the queue of L1 full, and why not later?
 
 # %% [markdown] reflect="clocking" points=2
-# (With the plain course network's numbers.) The queue of L1 was full at the start. In slow start TCP sends two packets
-# for each acknowledged packet. h1's cable is as fast as the machine, so the two leave h1 back to back. They reach L1 at
-# up to twice the rate of the acknowledgements. Acknowledgements arrive at the rate of the bottleneck, 30 Mbit/s. Twice
-# this rate is 60, more than the 40 of L1, so the queue of L1 grows until it overflows. After slow start one packet
-# leaves for each acknowledged packet (*ACK clocking*). So packets arrive at 30 Mbit/s, L1 sends 40, and packets wait
-# only before L2. With 1000 Mbit/s, L1 passes the pairs of slow start on to L2 without delay, and all drops happen
-# before L2 (the kit measures 60 there, instead of 36 before L1 and 6 before L2). The queue of L1 exists only for a few
-# RTTs, so pings with one second between them miss it.
+# (With the plain course network's numbers.) The queue of L1 was full at the start. In slow start TCP sends two
+# packets for each acknowledged packet. h1's cable is as fast as the machine, so the two leave h1 back to back. They
+# reach L1 at up to twice the rate of the acknowledgements. Acknowledgements arrive at the rate of the bottleneck, 30
+# Mbit/s. Twice this rate is 60, more than the 40 of L1, so the queue of L1 grows until it overflows. After slow start
+# one packet leaves for each acknowledged packet (*ACK clocking*). So packets arrive at 30 Mbit/s, L1 sends 40, and
+# packets wait only before L2. With 1000 Mbit/s, L1 passes the pairs of slow start on to L2 without delay, and all
+# drops happen before L2 (the kit measures 60 there, instead of 36 before L1 and 6 before L2). The queue of L1 exists
+# only for a few RTTs, so pings with one second between them miss it.
 #
 # **Rubric.** 2 points: slow start, with arrivals faster than L1's 40 Mbit/s and the reason (two packets for each
 # acknowledged packet, or the doubled window), *and* ACK clocking at the rate of L2 later; 1 point: one of the two.
-# Typical wrong: (1) "L1 is full because it carries the same traffic" - this traffic is 30 of 40 Mbit/s; (2) "the window
-# was too large for both queues" - later the window is just as large, but packets wait only before L2; (3) "at random".
+# Typical wrong: (1) "L1 is full because it carries the same traffic" - this traffic is 30 of 40 Mbit/s; (2) "the
+# window was too large for both queues" - later the window is just as large, but packets wait only before L2; (3) "at
+# random".
+
+# %% [markdown] id="claim-task"
+# ## 7. A claim to test
+#
+# Ask a language model what limits a transfer over a path, and you get a paragraph like this one. It is fluent, and
+# one of its sentences is wrong.
+#
+# > (1) On an idle path, a ping's RTT is the sum of the delays of all its links, in both directions. (2) No transfer
+# > is faster than the slowest link of its path allows. (3) One TCP connection keeps this link busy all the time only
+# > if its window after a loss is still one bandwidth-delay product or more. (4) Where the queue before the slowest
+# > link is too short for that, more connections do not help: ten connections from h1 to h9 meet the same queue and
+# > together get no more than one. (5) More room in this queue helps, at the price of a longer RTT.
+#
+# **Your turn:** find the wrong sentence, and measure the run that shows it: a case for which the sentence says
+# something else than you measure. Store the sentence's number and the run. (`measure.TcpFlow` measures with iperf3,
+# and opens as many connections as you say: `streams=`.)
+
+# %% answer="claim"
+lab05.explain("clocking")
+### BEGIN SOLUTION
+wrong_sentence = 4
+shows_it = measure.run(lab, measure.TcpFlow("h1", "h9", duration_s=25, streams=10))
+print(shows_it)
+### STARTER
+# wrong_sentence = None  # its number
+# shows_it = None  # YOUR TURN: what measure.run or measure.run_together returns
+### END SOLUTION
+
+# %% check="claim" points=3
+lab05.check_claim(wrong_sentence, shows_it).require()
 
 # %% id="stop"
-lab05.explain("report")
-lab05.explain("clocking")
 lab.stop()
 lab05.calibration()
 
@@ -393,7 +417,6 @@ lab05.calibration()
 # 1. Somebody doubles the rate of L3, and does not change its queue. What happens to the BDP of h1-h9, and to the share
 #    of the capacity that one connection gets?
 # 2. `ss` shows `cwnd:99 rtt:80` on a path with a bottleneck of 20 Mbit/s. What is the throughput?
-# 3. Ten connections share h1-h9 instead of one. Do they fill L3 better?
 #
 # <details><summary>Answers</summary>
 #
@@ -401,9 +424,6 @@ lab05.calibration()
 #    BDP; the room before L3 was an eighth. After a loss the window is 88 % of the BDP instead of 79 %. So one
 #    connection gets a larger share of a larger capacity.
 # 2. TCP sends one window per RTT: 99 times 1448 times 8 bits in 80 ms are 14.3 Mbit/s. The path is not full.
-# 3. Yes: the kit measures 18.8 Mbit/s instead of 16.2. The ten windows do not all shrink at the same time, so their sum
-#    shrinks less after a loss. (The number of connections, their RTTs and the algorithm decide how many shrink
-#    together.)
 #
 # </details>
 #
@@ -411,5 +431,5 @@ lab05.calibration()
 #
 # Kurose and Ross, chapter 3 ("TCP Congestion Control"); Peterson and Davie, chapter 6 ("Congestion Control"). Slow
 # start is RFC 5681, CUBIC RFC 9438, HyStart++ RFC 9406, the initial window of ten RFC 6928. Jacobson, "Congestion
-# Avoidance and Control", SIGCOMM 1988; Ha and Rhee, "Taming the Elephants: New TCP Slow Start", Computer Networks 2011
-# (HyStart). In the next lab, several flows meet.
+# Avoidance and Control", SIGCOMM 1988; Ha and Rhee, "Taming the Elephants: New TCP Slow Start", Computer Networks
+# 2011 (HyStart). In the next lab, several flows meet.

@@ -12,7 +12,9 @@ from tests.labs.predicted import commit
 
 from .refused import Table, refused
 
-REPORTED = {"links_ms": 9.348, "percent": 90.39}
+REPORTED = {"links_ms": 9.348, "arp_ms": 3.2, "percent": 90.39}
+FIVE = transfer("h1-h9", [3.76] * 5)
+REMEDY = {"room": 56.6, "added_ms": 34.3}
 ROUTE = """traceroute to 10.0.7.2 (10.0.7.2), 30 hops max, 60 byte packets
  1  10.0.0.1  0.000 ms  0.000 ms  0.000 ms
  2  10.0.1.2  20.000 ms  20.000 ms  20.000 ms
@@ -38,6 +40,37 @@ WRONG: Table = {
         ([10, 20, 40, *[60] * 50], "from its start to its end"),
     ],
     lab05.check_questions: [("a", "is not right")],
+    lab05.check_longer: [
+        ({"rtt_ms": 150, "throughput": "c"}, "adds the longer delay once"),
+        ({"rtt_ms": 160, "throughput": "c"}, "adds 100 ms once"),
+        ({"rtt_ms": 260, "throughput": "c"}, "L1 has 100 ms in all"),
+        ({"rtt_ms": 120, "throughput": "c"}, "that is one direction"),
+        ({"rtt_ms": 240, "throughput": "a"}, "compare h7-h9 and h1-h9"),
+        ({"rtt_ms": 240, "throughput": "b"}, "TCP's window grows"),
+    ],
+    lab05.check_remedy: [
+        (REMEDY | {"room": 188.7}, "the whole window before the loss"),
+        (REMEDY | {"room": 39.6}, "that is 0.3 of the BDP"),
+        (REMEDY | {"room": 132.1}, "Reno needs so much"),
+        (REMEDY | {"added_ms": 17.1}, "that uses the rate of L1"),
+        (REMEDY | {"added_ms": 68.6}, "only data waits before L3"),
+    ],
+    lab05.check_reported: [
+        (REPORTED | {"arp_ms": 80}, "how much does the mean grow"),
+        (REPORTED | {"arp_ms": 1.6}, "that is L2 alone"),
+        (REPORTED | {"arp_ms": 1.0667}, "the three links add up"),
+    ],
+    lab05.check_claim: [
+        (3, FIVE, "compare them with the windows after a loss"),
+        (4, None, "not measured yet"),
+        (4, transfer("h1-h9", 16.2), "the run has one connection"),
+        (4, transfer("h1-h4", [5.68] * 5), "there is no SimpleperfFlow or TcpFlow h1-h9"),
+        (4, transfer("h7-h9", [3.8] * 5), "there is no SimpleperfFlow or TcpFlow h1-h9"),
+        (4, together(FIVE, transfer("h1-h4", 12.0)), "does not belong here"),
+        (4, replace(FIVE, flow=replace(FIVE.flow, duration_s=5)), "write duration_s=25"),
+        (4, transfer("h1-h9", [3.24] * 5), "so it is true here that several connections get no more"),
+        (4, together(FIVE, interrupted=True), "stopped before its end"),
+    ],
 }  # fmt: skip
 
 
@@ -50,6 +83,11 @@ def test_right_answers_pass() -> None:
     assert lab05.check_route(ROUTE).passed
     for peak in (76, 126, 176):  # of slow start
         assert lab05.check_windows([10, peak, 88, *range(63, 149)]).passed
+    assert lab05.check_longer({"rtt_ms": 240, "throughput": "c"}).passed
+    for room in (56.6, 57, 56.7):
+        assert lab05.check_remedy(REMEDY | {"room": room}).passed
+    for run in (FIVE, together(FIVE), together(transfer("h1-h9", [1.9] * 5), transfer("h1-h9", [1.87] * 5))):
+        assert lab05.check_claim(4, run).passed, str(lab05.check_claim(4, run))
     (right,) = lab05.check_questions("b").checks
     assert "RFC 9406" in right.explanation
 

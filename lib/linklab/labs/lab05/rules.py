@@ -13,12 +13,21 @@ from math import fsum
 from pathlib import Path
 from typing import Final
 
-from linklab.analysis import Expectation, MeasuredPath, measured_path
+from linklab.analysis import Expectation, MeasuredPath, measured_path, tcp_throughput
 from linklab.analysis.tcp_model import BETA, INITIAL_WINDOW_PACKETS, bottleneck_hop, pipe_of
 from linklab.course import course_network
-from linklab.grade.check import Check, listed
-from linklab.grade.choices import letter
-from linklab.grade.measured import loaded_checks
+from linklab.grade.check import Check, Refuse, listed
+from linklab.grade.choices import choices, letter
+from linklab.grade.measured import (
+    SHORTEST_ALONE_S,
+    TRANSFER_FLOWS,
+    Transfer,
+    loaded_checks,
+    refuse_without_theory,
+    state_of_run,
+    throughput_of,
+    transfers,
+)
 from linklab.grade.measured import pings as pings_of
 from linklab.grade.path_questions import (
     DATA_BYTES,
@@ -35,10 +44,12 @@ from linklab.grade.predictions import Predictions
 from linklab.grade.questions import Slip, Value, asked, stated
 from linklab.grade.result import Result, guarded
 from linklab.grade.student_functions import is_one, numbers
+from linklab.grade.wanted import Wanted, at_least, refuse_another_network, require_run
+from linklab.labs.claims import claim, contradicts
 from linklab.labs.own_simpleperf import own_simpleperf
 from linklab.labs.paths import beside_report, frames_dropped, pings_judged, queue_over_time, transfers_judged
 from linklab.labs.printed import require_printed
-from linklab.measure import Run
+from linklab.measure import Run, ToolResult, UdpFlow
 from linklab.network import COURSE, Link, goodput_ceiling_mbps, path
 from linklab.published import Entry, publication
 from linklab.units import BITS_PER_BYTE, ETHERNET_MTU_BYTES
@@ -51,6 +62,8 @@ PATHS: Final[Mapping[str, tuple[str, str]]] = {"h1-h4": ("h1", "h4"), "h7-h9": (
 LOADED: Final = "h1-h4"
 """The path on which ping and transfer run at once."""
 _LABELS: Final = ("L1", "L2", "L3")
+LINK_ENDS: Final[Mapping[str, tuple[str, str]]] = {"L1": ("r1", "r2"), "L2": ("r2", "r3"), "L3": ("r3", "r4")}
+"""The routers at the ends of each link."""
 
 
 def _each_path(title: str, given: object, question: Callable[[str, MeasuredPath], Value], unit: str) -> Result:
@@ -105,6 +118,33 @@ def check_together(run: object) -> Result:
     result = Result(_TOGETHER, loaded_checks(LOADED, run, PATHS[LOADED]))
     found = pings_of(run).get(LOADED) if isinstance(run, Run) else None
     return PREDICTIONS.compared(result, "loaded_prediction", {LOADED: found.rtt_max_ms if found is not None else None})
+
+
+_LONGER_MS: Final = 100
+"""The delay of L1, each way, that students suppose."""
+
+
+@guarded
+def check_longer(answers: object) -> Result:
+    """Judge what would change with 100 ms on L1: ``rtt_ms`` of the idle path h1-h4, and the choice ``throughput``."""
+    path, link = path_between("h1", "h4"), course_network().link("L1")
+    more_ms = _LONGER_MS - link.delay_ms
+    right = path.rtt_floor_ms + 2 * more_ms
+    hints = (
+        "which delays does a ping cross on its way to h4, and which on its way back?",
+        "L1 and L2, each in both directions; L1 with its new delay",
+        f"2 * ({_LONGER_MS} + {path.rtt_floor_ms / 2 - link.delay_ms:g})",
+    )
+    slips = (
+        Slip(right / 2, "that is one direction", "a round trip has two"),
+        Slip(path.rtt_floor_ms + more_ms, "that adds the longer delay once", "the reply crosses L1 too"),
+        Slip(path.rtt_floor_ms + 2 * _LONGER_MS, "that adds 100 ms to the delay that L1 has", "L1 has 100 ms in all"),
+        Slip(path.rtt_floor_ms + _LONGER_MS, "that adds 100 ms once to the RTT of today", "L1 has 100 ms each way"),
+        Slip(2.0 * _LONGER_MS, "that is L1 alone", "L2's delay adds up too"),
+        Slip(path.rtt_floor_ms, "that is the RTT of today", "L1's delay changes"),
+    )
+    rtt_ms = Value("rtt_ms", "RTT of h1-h4 with 100 ms on L1", stated(right, "ms", "the links' delays"), hints, slips)
+    return asked("Lab 05, a longer link", answers, (rtt_ms, *choices(_FOLDER, "throughput")), '{"rtt_ms": 1.2, ...}')
 
 
 _ROUTE: Final = re.compile(r"traceroute to ([\d.]+) |^ *\d+ +(\d+\.\d+\.\d+\.\d+) ", re.MULTILINE)
@@ -214,6 +254,46 @@ def check_after_loss(percent: object) -> Result:
     return _each_path("Lab 05, after a loss", percent, _after_loss, "percent")
 
 
+@guarded
+def check_remedy(answers: object) -> Result:
+    """Judge the ``room`` that h1-h9 needs in packets, so that CUBIC's window after a loss is one BDP, and ``added_ms``.
+
+    ``added_ms`` is what this room adds to the round trip when it is full.
+    """
+    pipe, narrow = pipe_of(path_between("h1", "h9")), _bottleneck(path_between("h1", "h9"))
+    bdp = pipe.bdp_packets
+    room = bdp / BETA - bdp
+    window = f"the window after a loss is {BETA:g} * (BDP + room): it must be one BDP"
+    questions = (
+        Value(
+            "room", "room that h1-h9 needs", stated(room, "packets", f"{BETA:g} * (BDP + room) = BDP"),
+            ("with which window does CUBIC continue, and what must it fill?", window, f"BDP / {BETA:g} - BDP"),
+            (
+                Slip(bdp / BETA, "that is the whole window before the loss", "subtract what the path itself holds"),
+                Slip((1 - BETA) * bdp, "that is 0.3 of the BDP", "the window before the loss is larger than the BDP: "
+                     "0.3 of that window is lost"),
+                Slip(BETA * bdp, "that is 0.7 of the BDP", window),
+                Slip(bdp, "that is one BDP", f"Reno needs so much; CUBIC keeps {BETA:g} of its window"),
+                Slip(room - pipe.room_packets, "that is what is missing", "give the whole room, with what is there"),
+                Slip(pipe.room_packets, "that is the room that L3's queue has", window),
+            ),
+            or_whole=True,
+        ),
+        Value(
+            "added_ms", "what this room adds to the RTT", stated(room * packet_ms(narrow), "ms", "the room, full"),
+            ("how long does L3 need to send what waits?", "the packets of this room, each for one frame's time on L3",
+             f"room * {packet_ms(narrow):.4g} ms"),
+            (
+                *(Slip(room * packet_ms(link), f"that uses the rate of {link.label}", WEAKEST)
+                  for link in limited(path_between("h1", "h9")) if link != narrow),
+                Slip(2 * room * packet_ms(narrow), "that counts both directions", "only data waits before L3"),
+                Slip(pipe.base_ms + room * packet_ms(narrow), "that is the whole RTT", "only what the room adds"),
+            ),
+        ),
+    )  # fmt: skip
+    return asked("Lab 05, the remedy", answers, questions, '{"room": 12, "added_ms": 3.4}')
+
+
 def _after_loss(name: str, path: MeasuredPath) -> Value:
     pipe = pipe_of(path)
     right = 100 * BETA * pipe.full_window_packets / pipe.bdp_packets
@@ -243,10 +323,13 @@ def _after_loss(name: str, path: MeasuredPath) -> Value:
 def check_reported(answers: object) -> Result:
     """Judge what follows from the course report's numbers for h1-h9.
 
-    ``links_ms``: how much longer the RTTs of its links were than theory, one by one, added up. ``percent``: its
-    throughput in percent of the ceiling that headers leave.
+    ``links_ms``: how much longer the RTTs of its links were than theory, one by one, added up. ``arp_ms``: what ARP
+    before the first of 25 pings over each link adds to that. ``percent``: its throughput in percent of the ceiling that
+    headers leave.
     """
-    return asked("Lab 05, the report's numbers", answers, (_of_links(), _percent()), '{"links_ms": 1.2, ...}')
+    return asked(
+        "Lab 05, the report's numbers", answers, (_of_links(), _of_arp(), _percent()), '{"links_ms": 1.2, ...}'
+    )
 
 
 def _of_links() -> Value:
@@ -276,6 +359,34 @@ def _of_links() -> Value:
     return Value("links_ms", "excess of the links", expected, hints, slips)
 
 
+_PINGS: Final = 25
+"""How many pings the report sent over each link."""
+_TOLD_OF_REPORT: Final = """
+ARP can explain 3.2 of the 9.3 ms that the three links alone show, of the path's 12.3 ms. The other 6.1 ms of the
+links, and the 3 ms that are left for hosts and two more cables, probably come from late timers. A timer ends each
+crossing of a link, and a busy virtual machine serves timers late. On virtual time no timer is late, and our lab needs
+no ARP.
+"""
+
+
+def _of_arp() -> Value:
+    floors = [measured_path(COURSE, *LINK_ENDS[link]).rtt_floor_ms for link in _LABELS]
+    right = fsum(floors) / _PINGS
+    first = "only the first of 25 pings waits for ARP"
+    hints = (
+        "for how long does ARP delay the first ping of a link, and what does that change in the mean of 25?",
+        f"ARP takes one round trip of the link (Lab 04), and {first}",
+        f"({' + '.join(f'{one:g}' for one in floors)}) / {_PINGS}",
+    )
+    slips = (
+        Slip(fsum(floors), "that is what the first pings wait", f"{first}: how much does the mean grow?"),
+        Slip(right / len(floors), "that is the mean of the links", "the three links add up along the path"),
+        Slip(max(floors) / _PINGS, "that is L2 alone", "the first ping of each link waits"),
+    )
+    why = "a round trip of each link, once in 25 pings"
+    return Value("arp_ms", "what ARP adds", stated(right, "ms", why), hints, slips, explanation=_TOLD_OF_REPORT)
+
+
 def _reported(case: int, name: str, quantity: str) -> Entry:
     """Return the course report's number of a link or path."""
     return publication("report").row("numbers", case=case, name=name, quantity=quantity)
@@ -302,3 +413,36 @@ def _percent() -> Value:
     )  # fmt: skip
     expected = stated(100 * reported / top, "%", "the report's throughput over the ceiling")
     return Value("percent", "the report's throughput, of the ceiling", expected, hints, slips)
+
+
+# --- A claim to test
+
+_SEVERAL: Final = "the run that shows it"
+_MORE: Final = 1.03
+"""What is more than one connection's throughput: two connections of the course network get 1.05 times as much."""
+
+
+def _several_fill_it(given: object) -> Check:
+    """Judge a transfer of several connections from h1 to h9 with nobody else: it gets more than one connection."""
+    run = Run((given,), 0.0) if isinstance(given, ToolResult) else given
+    ends = PATHS["h1-h9"]
+    streams = sum(it.flow.streams for it in transfers(run) if it.flow.name == "h1-h9") if isinstance(run, Run) else 0
+    if streams == 1:
+        raise Refuse(_SEVERAL, "the run has one connection", "the sentence is about several: write streams=10")
+    wanted = Wanted[Transfer](TRANSFER_FLOWS, ends, (at_least("duration_s", SHORTEST_ALONE_S),), connections=streams)
+    others = dict.fromkeys((*TRANSFER_FLOWS, UdpFlow), "leave it out: it takes a share")
+    found = require_run(_SEVERAL, run, [wanted], "give what measure.run returned for the case of the sentence", others)
+    state = state_of_run(found)
+    refuse_another_network(_SEVERAL, state)
+    refuse_without_theory(_SEVERAL, state, [ends], limited=True)
+    alone, total = tcp_throughput(path_between(*ends, state)), throughput_of(found, "h1-h9") or 0.0
+    return contradicts(
+        f"several connections get no more than one, which gets {alone.value:.4g} Mbit/s by theory",
+        f"{streams} connections got {total:.4g} Mbit/s",
+        is_wrong=total > _MORE * alone.value,
+        step=("how much do the windows shrink together if one of them does?", "take more connections"),
+    )
+
+
+check_claim = claim("Lab 05, a claim to test", _FOLDER, _several_fill_it)
+"""Judge the number of the wrong sentence on paths, and the run that shows it."""
