@@ -114,7 +114,11 @@ def _missing(lab: Lab) -> Iterator[tuple[str, str]]:
     subnets = sorted({subnet for node in hosts or routers for subnet in _connected(node)})
     for router in routers:
         known = [*_connected(router), *(prefix_of(route.destination) for route in router.routes)]
-        yield from ((router.name, str(it)) for it in subnets if not any(it.subnet_of(one) for one in known))
+        yield from (
+            (router.name, str(it))
+            for it in subnets
+            if not any(it.version == one.version and it.subnet_of(one) for one in known)
+        )
 
 
 def _connected(node: NodeState) -> list[Any]:

@@ -22,13 +22,14 @@ from linklab import __version__, files, record, schema
 from linklab.errors import LabError, LabTimeout, UnknownNode, quoted
 from linklab.guest import endless, lab_api
 from linklab.network import Network, NetworkState, expected_state
+from linklab.network.model import version_of
 from linklab.program import LabSeconds, Program, listeners, refuse_too_much
 from linklab.runtime import attach, transport
 from linklab.runtime.backends import KindName, choose, refuse_unknown
 from linklab.runtime.client import WALL_LIMIT_S, LabProcess
 from linklab.schema import Range, Words
 from linklab.signals import Held
-from linklab.units import SwitchName
+from linklab.units import IpVersion, SwitchName
 
 if TYPE_CHECKING:
     from mininet.topo import Topo
@@ -81,7 +82,7 @@ class Node:
 
     @property
     def address(self) -> str:
-        """The node's first address as it was built, without its prefix length: ``"10.0.0.1"``.
+        """The node's first IPv4 address as it was built, without its prefix length: ``"10.0.0.1"``.
 
         Raises `LabError` for a node that has none, as a switch has not.
         """
@@ -91,9 +92,27 @@ class Node:
         return next(iter(addresses.values())).partition("/")[0]
 
     @property
+    def ipv6(self) -> str:
+        """The node's first IPv6 address as it was built, without its prefix length: ``"2001:db8::1"``.
+
+        Raises `LabError` for a node that has none: only a network with IPv6 gives some.
+        """
+        addresses = self._addresses(6)
+        if not addresses:
+            raise LabError(f"{self.name} has no IPv6 address: dual_stack(network) gives one to every interface")
+        return next(iter(addresses.values())).partition("/")[0]
+
+    @property
     def addresses(self) -> dict[str, str]:
-        """The addresses that the node was built with, by interface: ``{"r1-eth0": "10.0.0.1/24"}``."""
-        return {interface: address for node, interface, address in self.lab.addresses if node == self.name}
+        """The IPv4 addresses that the node was built with, by interface: ``{"r1-eth0": "10.0.0.1/24"}``."""
+        return self._addresses(4)
+
+    def _addresses(self, ip_version: IpVersion) -> dict[str, str]:
+        return {
+            interface: address
+            for node, interface, address in self.lab.addresses
+            if node == self.name and version_of(address) == ip_version
+        }
 
     @schema.checked
     def run(self, command: Words, *, timeout_s: LabSeconds | None = None, show: bool = False) -> Completed:

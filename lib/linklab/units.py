@@ -10,6 +10,9 @@ from typing import Final, Literal
 SwitchName = Literal["bridge", "ovs", "ovs-user"]
 """The kinds of switches of a lab: the Linux bridge, Open vSwitch with the kernel's datapath or one in user space."""
 
+IpVersion = Literal[4, 6]
+"""A family of addresses: that of IPv4, or that of IPv6."""
+
 BITS_PER_BYTE: Final = 8
 
 ETHERNET_MTU_BYTES: Final = 1500

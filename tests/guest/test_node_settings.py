@@ -9,6 +9,8 @@ import pytest
 from mininet.topo import SingleSwitchTopo
 
 import linklab
+from linklab.errors import LabError
+from linklab.network import COURSE, differences, dual_stack, expected_state
 from linklab.runtime.backends import Kind
 
 pytestmark = pytest.mark.lab
@@ -24,6 +26,12 @@ def many(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[li
 @pytest.fixture
 def four(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[linklab.Lab]:
     with linklab.start(SingleSwitchTopo(4), folder=tmp_path_factory.mktemp("four")) as lab:
+        yield lab
+
+
+@pytest.fixture(scope="module")
+def dual(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[linklab.Lab]:
+    with linklab.start(dual_stack(COURSE), folder=tmp_path_factory.mktemp("dual")) as lab:
         yield lab
 
 
@@ -101,3 +109,35 @@ def test_a_host_that_joins_later_announces_itself_too(four: linklab.Lab) -> None
     four.call(set_mac)
     assert reaches(four, "h1", "10.9.0.9")
     assert four["h9"].cmd("sysctl -n net.ipv4.tcp_congestion_control").strip() == "cubic"
+
+
+def test_a_dual_stack_network_reads_back_as_planned(dual: linklab.Lab) -> None:
+    assert differences(expected_state(dual_stack(COURSE)), dual.state()) == ()
+
+
+def test_every_host_reaches_every_other_over_ipv6(dual: linklab.Lab) -> None:
+    hosts = [host.name for host in COURSE.hosts]
+    assert all(reaches(dual, "h1", dual[host].ipv6) and reaches(dual, host, dual["h5"].ipv6) for host in hosts)
+
+
+def test_a_node_of_a_dual_stack_has_an_address_of_each_version(dual: linklab.Lab) -> None:
+    assert (dual["r1"].address, dual["r1"].ipv6) == ("10.0.0.1", "2001:db8::1")
+    assert dual["r1"].addresses == {"r1-eth0": "10.0.0.1/24", "r1-eth1": "10.0.1.1/24"}
+    with pytest.raises(LabError, match="s1 has no IPv6 address"):
+        _ = dual["s1"].ipv6
+
+
+def test_ipv6_says_nothing_of_itself_once_a_lab_has_started(virtual: Kind, tmp_path: Any) -> None:
+    with linklab.start(dual_stack(COURSE), folder=tmp_path) as lab:
+        captures = [lab["r2"].popen(f"tcpdump -i r2-eth{number} -n -l") for number in (0, 1)]
+        lab.sleep(3600)
+        for capture in captures:
+            capture.terminate()
+            capture.wait()
+            assert " IP6 " not in capture.output
+
+
+def test_neighbours_are_known_over_ipv6_too(dual: linklab.Lab) -> None:
+    known = dual["h1"].cmd("ip -6 neigh show").splitlines()
+    assert {line.split()[0] for line in known} == {"2001:db8::1", "2001:db8::3", "2001:db8::4"}
+    assert {line.split()[-1] for line in known} == {"REACHABLE"}

@@ -221,11 +221,11 @@ def routed(network: Network, hops: Hops) -> NetworkState:
     for node in state.nodes:
         routes = list(node.routes)
         for host, interfaces in hops.get(node.name, {}).items():
-            subnet = host if "/" in host else str(network.ends_of(host)[0].ipv4.network)
+            subnet = host if "/" in host else str(network.ends_of(host)[0].parsed.network)
             routes = [it for it in routes if it.destination != subnet]
             for name in interfaces:
                 (far,) = [end for end in owner[name].ends if end.interface != name]
-                routes.append(Route(subnet, str(far.ipv4.ip), name))
+                routes.append(Route(subnet, str(far.parsed.ip), name))
         nodes.append(replace(node, routes=tuple(routes)))
     return NetworkState(tuple(nodes))
 
@@ -314,7 +314,7 @@ def under_ospf(**changed: Mapping[str, Any] | None) -> Shown:
         hosts = [end for host in ring().hosts for end in ring().ends_of(host.name)]
         gateways = {"h1": "r1_eth0", "h2": "r2_eth0", "h3": "r3_eth0"}
         announced = [end for end in hosts if changed.get(gateways[end.node], {}) is not None]
-        shown[router.name, "ip route show proto ospf"] = "".join(f"{it.ipv4.network} via x\n" for it in announced)
+        shown[router.name, "ip route show proto ospf"] = "".join(f"{it.parsed.network} via x\n" for it in announced)
     return Shown(RING, shown)
 
 

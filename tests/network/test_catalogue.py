@@ -7,9 +7,10 @@ from ipaddress import IPv4Interface, IPv4Network
 import pytest
 
 from linklab.errors import NetworkError
-from linklab.network import CATALOGUE, COURSE, TWO_HOSTS, by_name
+from linklab.network import CATALOGUE, COURSE, TWO_HOSTS, Subnet, by_name, dual_stack
 from linklab.network.catalogue import BETWEEN_SWITCHES, WAN, mtu_gre, video_network
 from linklab.network.theory import ip_packet_bytes, payload_of_frame_bytes
+from linklab.network.variants import variant
 
 
 def test_each_address_of_the_course_is_in_its_plan() -> None:
@@ -24,6 +25,19 @@ def test_networks_are_found_by_their_names() -> None:
     assert {"mtu-direct", "mtu-gre", "video-3-4", "l3-switch-10", "fairness-3-100"} < set(CATALOGUE)
     with pytest.raises(NetworkError, match=r"'curse'.*two-hosts, course, mtu-direct"):
         by_name("curse")
+
+
+def test_a_dual_stack_network_has_its_numbers_in_both_plans() -> None:
+    network = dual_stack(COURSE)
+    assert (network.address_of("h9"), network.address_of("h9", 6)) == ("10.0.7.2", "2001:db8:0:7::2")
+    assert {Subnet("I", "10.0.7.0/24"), Subnet("I", "2001:db8:0:7::/64")} < {*network.subnets}
+    assert by_name("course-dual-stack") == network
+
+
+def test_a_student_s_network_has_a_dual_stack_too() -> None:
+    own = variant("ada", b"a secret of the course")
+    _, second, third, last = own.address_of("h4").split(".")
+    assert dual_stack(own).address_of("h4", 6) == f"2001:db8:{second}:{third}::{last}"
 
 
 def test_a_tunnel_takes_38_bytes_and_the_outside_mtu_says_whether_it_fragments() -> None:

@@ -28,6 +28,7 @@ from tests.support.networks import L3, STICK
         (lambda: COURSE.ends_of("h10"), "no node 'h10'"),
         (lambda: COURSE.link("L4"), "no link 'L4'"),
         (lambda: COURSE.address_of("s1"), "s1 is a switch"),
+        (lambda: COURSE.address_of("h1", 6), "h1 has no IPv6 address"),
         (lambda: COURSE.link("L1").other("r3"), "L1 joins r1 and r2, not r3"),
     ],
 )

@@ -17,6 +17,7 @@ from linklab.network import (
     Route,
     Router,
     Switch,
+    dual_stack,
     path,
     static_routes,
 )
@@ -175,3 +176,31 @@ def test_a_host_beside_two_routers_takes_the_first_of_them() -> None:
 def test_routers_may_carry_a_tunnel_and_have_no_route_to_what_is_inside() -> None:
     nodes = tuple(Router(node.name) if node.name in ("pc1", "pc2") else node for node in GRE.nodes)
     assert static_routes(replace(GRE, nodes=nodes)) == {"h1": (), "h2": (), "pc1": (), "pc2": ()}
+
+
+def test_ipv6_has_the_routes_of_ipv4_behind_them() -> None:
+    for node, routes in static_routes(dual_stack(COURSE)).items():
+        (*both,) = routes
+        old = static_routes(COURSE)[node]
+        assert tuple(both[: len(old)]) == old
+        assert [it.interface for it in both[len(old) :]] == [it.interface for it in old]
+    assert static_routes(dual_stack(COURSE))["h1"][-1] == Route("::/0", "2001:db8::1", "h1-eth0")
+
+
+def test_a_path_of_ipv6_follows_its_own_routes() -> None:
+    network = dual_stack(COURSE)
+    tables = {name: [it for it in table if "." in it.destination] for name, table in static_routes(network).items()}
+    assert path(network, "h1", "h9", ip_version=6).node_names == path(network, "h1", "h9").node_names
+    assert path(network, "h1", "h9", tables).ip_version == 4
+    with pytest.raises(NetworkError, match="h1 has no route to 2001:db8:0:7::2"):
+        path(network, "h1", "h9", tables, ip_version=6)
+
+
+def test_only_a_part_of_a_network_may_have_ipv6() -> None:
+    network = dual_stack(COURSE)
+    links = tuple(
+        replace(link, b=replace(link.b, ipv6=None)) if link.b.node in ("h8", "h9") else link for link in network.links
+    )
+    routes = static_routes(replace(network, links=links))
+    assert [it.destination for it in routes["h9"]] == [DEFAULT]
+    assert Route("2001:db8:0:7::/64", "2001:db8:0:1::2", "r1-eth1") in routes["r1"]

@@ -17,6 +17,8 @@ from linklab.network import (
     Route,
     Shape,
     Topology,
+    by_name,
+    dual_stack,
     expected_state,
 )
 from linklab.network.state import Membership
@@ -99,3 +101,12 @@ def test_states_have_memberships_gateways_and_sub_interfaces() -> None:
     sub = stick.interface("r1", "r1-eth0.10")
     assert sub is not None
     assert sub.addresses == ("10.0.10.254/24",)
+
+
+def test_interfaces_with_ipv6_are_expected_with_both_addresses() -> None:
+    for name in ("l3-switch-100", "router-on-a-stick-100"):
+        network = dual_stack(by_name(name))
+        addresses = {it.name: it.addresses for node in expected_state(network).nodes for it in node.interfaces}
+        assert addresses["h1-eth0"] == ("10.0.10.1/24", "2001:db8:0:10::1/64")
+        routed = "s1.20" if network.name.startswith("l3") else "r1-eth0.20"
+        assert addresses[routed] == ("10.0.20.254/24", "2001:db8:0:20::254/64")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from linklab.errors import NetworkError
-from linklab.network import COURSE, End, Host, Link, Network, PlannedNode, Router, Shape, Subnet, Switch
+from linklab.network import COURSE, End, Host, Link, Network, PlannedNode, Router, Shape, Subnet, Switch, dual_stack
 from linklab.network.catalogue import fairness, l3_switch, mtu_direct, mtu_gre, video_network
 from linklab.network.model import AccessPort
 from tests.support.networks import L3
@@ -192,7 +192,38 @@ TESTBEDS: list[Refused] = [
 ]
 
 
-WRONG = [*SHAPES, *ADDRESSES, *PLANS, *TOGETHER, *NAMES, *TESTBEDS]
+def six(one: str, two: str = "2001:db8::2/64", *subnets: Subnet, **shape: Any) -> Network:
+    """Two hosts with these addresses beside those of IPv4."""
+    a, b = End("h1", "h1-eth0", "10.0.0.1/24", one), End("h2", "h2-eth0", "10.0.0.2/24", two)
+    return Network("n", (H1, H2), (Link(a, b, **shape),), subnets)
+
+
+IPV6: list[Refused] = [
+    (lambda: six("2001:db8::1"), "h1-eth0: '2001:db8::1' is no address with prefix length: write \"2001:db8::1/64\""),
+    (lambda: six("2001:DB8::1/64"), "'2001:DB8::1/64' is no address with prefix length"),
+    (lambda: six("10.0.1.1/24"), "'10.0.1.1/24' is no address with prefix length: write \"2001:db8::1/64\""),
+    (lambda: six("fe80::1/64"), "fe80::1 is reserved for other uses: choose one such as 2001:db8::1"),
+    (lambda: six("2001:db8::/64"), "2001:db8:: is the address of subnet 2001:db8::/64 itself"),
+    (
+        lambda: six("2001:db8::1/128"),
+        "a /128 has no room for a neighbour: choose a shorter prefix such as",
+    ),
+    (lambda: six("2001:db8::2/64"), "2001:db8::2 is the address of h1-eth0 and of h2-eth0"),
+    (lambda: six("2001:db8:1::1/64"), "h1-eth0 (2001:db8:1::1/64) and h2-eth0 (2001:db8::2/64) are joined by one link"),
+    (
+        lambda: six("2001:db8::1/64", "2001:db8::2/64", A, Subnet("A", "2001:db8:1::/64")),
+        "2001:db8::1/64 is outside its subnet: none of the subnets (A 2001:db8:1::/64) contains it",
+    ),
+    (lambda: six("2001:db8::1/64", mtu_bytes=1279), "h1-eth0: there is no IPv6 on a link with an MTU of 1279 bytes"),
+    (lambda: dual_stack(pair16()), "10.0.0.1/16 is no /24, which dual_stack needs"),
+]
+
+
+def pair16() -> Network:
+    return addressed("10.0.0.1/16", "10.0.0.2/16")
+
+
+WRONG = [*SHAPES, *ADDRESSES, *PLANS, *TOGETHER, *NAMES, *TESTBEDS, *IPV6]
 
 
 @pytest.mark.parametrize(("make", "says"), WRONG, ids=[f"{number} {says}" for number, (_, says) in enumerate(WRONG)])

@@ -54,6 +54,13 @@ def test_the_course_network_in_words() -> None:
     assert len(lines) == 1 + 8 + 14
 
 
+def test_a_dual_stack_network_has_both_prefixes_and_both_addresses() -> None:
+    words = describe(by_name("course-dual-stack"))
+    assert "Subnet B, 10.0.1.0/24, 2001:db8:0:1::/64:" in words
+    assert "h1-eth0 (10.0.0.2/24, 2001:db8::2/64) to s1-eth1" in words
+    assert "does not fit" not in words
+
+
 def test_a_running_lab_is_described_as_it_is_with_the_names_of_the_network_that_it_was_started_with() -> None:
     assert describe(RunningLab(PLAN)).splitlines()[1:] == describe(COURSE).splitlines()[1:]
     nameless = RunningLab(PLAN, TWO_HOSTS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from ipaddress import IPv4Address, IPv4Interface, IPv4Network
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface, IPv6Network, ip_address
 from itertools import permutations
 from typing import Literal
 
@@ -15,6 +15,7 @@ from linklab.network.model import interface_of, prefix_of
 # --- What routing tables do to a packet: hop by hop, as the kernel would, until it arrives or is lost
 
 
+_Address = IPv4Address | IPv6Address
 FaultKind = Literal["no address", "no route", "own address", "not on link", "nobody there", "host", "loop"]
 
 
@@ -26,8 +27,8 @@ class Choice:
     so because of the interface's own address and mask.
     """
 
-    prefix: IPv4Network
-    via: IPv4Address | None
+    prefix: IPv4Network | IPv6Network
+    via: _Address | None
     interface: str
     connected: bool
 
@@ -68,7 +69,7 @@ class Tables:
 
     def walk(self, source: str, destination: str, address: str) -> Walk:
         """Return the way of a packet from ``source`` to ``address`` (no prefix length) of ``destination``."""
-        target, trail = IPv4Address(address), [source]
+        target, trail = ip_address(address), [source]
         while True:
             node = self._nodes[trail[-1]]
             if target in {live.ip for _, live in _addresses(node)}:
@@ -89,7 +90,7 @@ class Tables:
             if step != destination and step not in self._routers and not self._nodes[step].forwarding:
                 return Walk(tuple(trail), Fault("host", node.name, choice, step))
 
-    def _next(self, node: NodeState, choice: Choice, neighbour: IPv4Address) -> str | Fault:
+    def _next(self, node: NodeState, choice: Choice, neighbour: _Address) -> str | Fault:
         if choice.via is not None:
             own = [live for _, live in _addresses(node)]
             if choice.via in {live.ip for live in own}:
@@ -120,14 +121,14 @@ class Tables:
             seen.update(ports)
 
 
-def best_choice(node: NodeState | None, target: IPv4Address) -> Choice | None:
+def best_choice(node: NodeState | None, target: _Address) -> Choice | None:
     """Return the longest prefix that matches, as Linux picks it; None if nothing does."""
     if node is None:
         return None
     up = {interface.name for interface in node.interfaces if interface.up}
     choices = [Choice(live.network, None, name, True) for name, live in _addresses(node)]
     choices += [
-        Choice(prefix_of(route.destination), IPv4Address(route.via) if route.via else None, route.interface, False)
+        Choice(prefix_of(route.destination), ip_address(route.via) if route.via else None, route.interface, False)
         for route in node.routes
         if route.interface in up
     ]
@@ -139,7 +140,7 @@ def best_choice(node: NodeState | None, target: IPv4Address) -> Choice | None:
     )
 
 
-def _addresses(node: NodeState) -> Iterator[tuple[str, IPv4Interface]]:
+def _addresses(node: NodeState) -> Iterator[tuple[str, IPv4Interface | IPv6Interface]]:
     for interface in node.interfaces:
         if interface.up:
             yield from ((interface.name, interface_of(address)) for address in interface.addresses)
@@ -198,7 +199,7 @@ class Advice:
         if choice is None:
             return f"{address} is the address of {destination} and of {node} as well"
         if fault.kind == "loop":
-            back = best_choice(self._state.node(node), IPv4Address(address))
+            back = best_choice(self._state.node(node), ip_address(address))
             to = f" to {back.via}" if back and back.via else ""
             return f"{node} sends packets for {subnet}{to} in a circle ({_circle(fault, node)})"
         return f"{node} {self._what_it_does(fault, choice, address)}"
@@ -234,7 +235,7 @@ class Advice:
         if fault.kind == "own address" and choice is None:
             return f"give {destination} and {node} an address each: see the check of addresses"
         if fault.kind == "loop":
-            choice = best_choice(self._state.node(node), IPv4Address(address))
+            choice = best_choice(self._state.node(node), ip_address(address))
         if choice is not None and choice.connected:
             return self._neighbour_hint(node, choice, destination)
         route = self._planned(node, address) or self._planned(node, self._network.address_of(destination))
@@ -263,7 +264,7 @@ class Advice:
         return command
 
     def _planned(self, node: str, address: str) -> Route | None:
-        target = IPv4Address(address)
+        target = ip_address(address)
         if any(target in interface_of(end.address or "").network for end in self._network.ends_of(node)):
             return None
         fitting = [it for it in self._routes.get(node, ()) if target in interface_of(it.destination).network]
@@ -278,7 +279,7 @@ class Advice:
         live = self._state.node(destination)
         found = [interface_of(it) for face in (live.interfaces if live else ()) for it in face.addresses]
         for interface in planned + [it for it in found if str(it.ip) == address]:
-            if IPv4Address(address) in interface.network:
+            if ip_address(address) in interface.network:
                 return str(interface.network)
         return address
 

@@ -29,6 +29,8 @@ from linklab.network import Network, NetworkState, differences, values_of
 
 _FILES_PER_NODE, _FILES_BESIDES = 6, 256
 _PORTS_WITHIN_S = 4.0
+_LISTENERS_REPORT_S = 4.0
+"""For how long, at most, IPv6 tells which groups it listens to: twice, within a second each (RFC 3810, 9.11)."""
 
 
 def build_network(
@@ -85,6 +87,8 @@ def build_network(
     # A controller is there to see what hosts ask for: with neighbours known from the start it would see no ARP.
     configure_nodes(net, expected, warm=controller is None)
     wait_for_ports(net, lambda seconds: loop.poll((), seconds))
+    if isinstance(topology, Network) and topology.has_ipv6:
+        loop.poll((), _LISTENERS_REPORT_S)
     if controller is not None:
         switches.await_connected(net, lambda seconds: loop.poll((), seconds))
     state = read_state(net)

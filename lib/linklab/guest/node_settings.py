@@ -7,6 +7,7 @@ import ipaddress
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from mininet.net import Mininet
 from mininet.node import Node, Switch
@@ -24,6 +25,7 @@ from linklab.guest.namespace import (
 )
 from linklab.guest.netlink import links
 from linklab.guest.netlink.links import Request
+from linklab.guest.netlink.socket import family_of
 from linklab.guest.overlays import pairs, tunnels_of
 from linklab.network import NetworkState, NodeState
 
@@ -36,14 +38,14 @@ class _Port:
     index: int
     mac: str
     address: str
-    subnet: ipaddress.IPv4Network
+    subnet: ipaddress.IPv4Network | ipaddress.IPv6Network
     segment: int
 
 
 def configure_nodes(net: Mininet, expected: NetworkState | None, *, warm: bool = True) -> None:
-    """Prepare all nodes for measuring: offloads off, cubic, no IPv6 chatter; MTUs, forwarding and routes as
-    `expected`. `warm`: all
-    know their neighbours' Ethernet addresses, so that no ARP comes in the midst of a measurement.
+    """Prepare all nodes for measuring: offloads off, cubic, no IPv6 chatter; MTUs, forwarding, addresses of IPv6 and
+    routes as `expected`. `warm`: all know their neighbours' Ethernet addresses, so that no ARP or NDP comes in the
+    midst of a measurement.
 
     A student's own Topo (no `expected`) keeps forwarding and routes as they are: those are the student's to set.
     Raises `LabError` with the kernel's words where it refuses.
@@ -62,12 +64,15 @@ def configure_nodes(net: Mininet, expected: NetworkState | None, *, warm: bool =
             set_host(there, wanted.get(node.name), net.congestion_control)
         own = _with_vlans(wanted.get(node.name), devices, seen[there])
         if own or not isinstance(node, Switch):
+            with_ipv6 = list(_ipv6(there, wanted.get(node.name), devices | own))
+            _ask(node, [links.add_address(index, address) for index, address in with_ipv6])
             addresses = dict(reversed(list(links.addresses(there.kernel))))  # the first of each interface
             for device in (devices | own).values():
                 if device.index in addresses and (device.kind == "veth" or device.name in own):
-                    address = ipaddress.IPv4Interface(addresses[device.index])
                     where = segment[node.name, _cable_of(device.name, devices)]
-                    ports.append(_Port(node.name, device.index, device.mac, str(address.ip), address.network, where))
+                    also = [address for index, address in with_ipv6 if index == device.index]
+                    for it in map(ipaddress.ip_interface, (addresses[device.index], *also)):
+                        ports.append(_Port(node.name, device.index, device.mac, str(it.ip), it.network, where))
         _ask(node, requests)
     with first_namespace().entered():
         _announce()
@@ -90,6 +95,33 @@ def _with_vlans(
     """Return the gateways of a switch, or the sub-interfaces of a router: Mininet knows nothing of them."""
     names = [it.name for it in wanted.interfaces if it.name not in devices] if wanted else []
     return {name: there[name] for name in names if name in there}
+
+
+def _ipv6(there: Namespace, wanted: NodeState | None, devices: dict[str, links.Device]) -> Iterator[tuple[int, str]]:
+    """Switch IPv6 on where a node is to have addresses of it; yield the interfaces' indexes and these addresses.
+
+    Each address is known to be nobody else's, so none is asked for (RFC 4862's duplicate address detection, a second),
+    and routers are not asked for prefixes: no router answers, and to ask again and again would be traffic.
+    """
+    found = [
+        (it.name, address) for it in (wanted.interfaces if wanted else ()) for address in it.addresses if ":" in address
+    ]
+    if not wanted or not found:
+        return
+    with there.entered():
+        if wanted.forwarding:
+            set_sysctl("ipv6.conf.all.forwarding", "1")
+        if wanted.kind == "host":
+            set_sysctl("ipv6.conf.lo.disable_ipv6", "0")
+        for name in dict.fromkeys(name for name, _ in found):
+            for setting in ("accept_dad", "router_solicitations", "disable_ipv6"):
+                _ipv6_setting(name, setting).write_text("0")
+    yield from ((devices[name].index, address) for name, address in found if name in devices)
+
+
+def _ipv6_setting(interface: str, name: str) -> Path:
+    """Return the place of an interface's setting; `set_sysctl` would part its name at the dot."""
+    return Path("/proc/sys/net/ipv6/conf", interface, name)
 
 
 def _interfaces(node: Node, devices: dict[str, links.Device], wanted: NodeState | None) -> Iterator[Request]:
@@ -168,11 +200,11 @@ def _segments(net: Mininet) -> dict[tuple[str, str], int]:
 
 def _neighbours(ports: list[_Port]) -> Iterator[tuple[str, list[Request]]]:
     """Yield the requests for each node's neighbours in the same broadcast domain and subnet."""
-    together: dict[tuple[int, ipaddress.IPv4Network], list[_Port]] = defaultdict(list)
+    together: dict[tuple[int, object], list[_Port]] = defaultdict(list)
     for port in ports:
         together[port.segment, port.subnet].append(port)
     for members in together.values():
         for port in members:
             near = (other for other in members if other is not port)
             known = [links.neighbour(port.index, other.address, other.mac) for other in near]
-            yield port.node, [links.keep_neighbours(port.index), *known]
+            yield port.node, [links.keep_neighbours(port.index, family_of(port.address)), *known]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from ipaddress import IPv4Interface
 from typing import Final
 
 from linklab.measure.headers import Ends
@@ -27,7 +26,7 @@ class FlowNames:
     def __init__(self, network: NetworkState | None = None, congestion: Congestion | None = None) -> None:
         self._congestion = congestion or {}
         self._node = {
-            str(IPv4Interface(address).ip): node.name
+            address.partition("/")[0]: node.name
             for node in (network.nodes if network else ())
             for it in node.interfaces
             for address in it.addresses
@@ -47,6 +46,7 @@ class FlowNames:
         return f"TCP {control} {source} to {destination}" if control else f"TCP {source} to {destination}"
 
     def place(self, address: str) -> str:
-        """Return an address with the node's name in its place: ``"h1:5201"``."""
-        host, _, port = address.partition(":")
-        return f"{self._node.get(host, host)}{f':{port}' if port else ''}"
+        """Return an address with the node's name in its place: ``"h1:5201"``. One of IPv6 stands in brackets."""
+        colon = address.rfind(":")
+        host = address[:colon] if colon > address.rfind("]") else address
+        return f"{self._node.get(host.strip('[]'), host)}{address[len(host) :]}"

@@ -31,7 +31,8 @@ ResultT_co = TypeVar("ResultT_co", covariant=True)
 class FlowOf(Generic[ResultT_co]):
     """A flow whose measurement gives a result of this type.
 
-    `address` chooses one of the destination's addresses if it has several. The flow begins `start_s` after the start
+    `address` chooses one of the destination's addresses if it has several, and with it the version of IP. Without it
+    that is the only one of IPv4; ``lab["h4"].ipv6`` is the one of IPv6. The flow begins `start_s` after the start
     of all flows. Raises MeasurementError for a field that its type and range do not allow.
     """
 

@@ -21,6 +21,7 @@ from linklab.measure.snapshot import RunSnapshot
 from linklab.measure.tool import IN_LAB, Job, Tool
 from linklab.measure.tools import tool_of
 from linklab.network import Network, NetworkState
+from linklab.network.model import version_of
 from linklab.program import Program
 
 FIRST_PORT: Final = 5201
@@ -150,14 +151,15 @@ def as_flows(flows: Flow | Sequence[Flow]) -> tuple[Flow, ...]:
 
 
 def address_in(state: NetworkState, node: str) -> str:
-    """Return the only IPv4 address of a node.
+    """Return the only IPv4 address of a node, whatever addresses of IPv6 it has beside it.
 
-    Raises MeasurementError if the node has no address or several, UnknownNode if there is no such node.
+    Raises MeasurementError if the node has no such address or several, UnknownNode if there is no such node.
     """
     found = state.node(node)
     if found is None:
         raise UnknownNode(f"there is no node {node!r} here: choose one of {', '.join(n.name for n in state.nodes)}")
-    addresses = [address.partition("/")[0] for item in found.interfaces for address in item.addresses]
+    every = [address.partition("/")[0] for item in found.interfaces for address in item.addresses]
+    addresses = [address for address in every if version_of(address) == 4]
     if len(addresses) != 1:
         has = f"has the addresses {', '.join(addresses)}" if addresses else "has no IPv4 address"
         raise MeasurementError(f"{node} {has}: say which one is meant with address=")

@@ -3,7 +3,7 @@
 Nothing here needs root or Mininet.
 """
 
-from linklab.network.catalogue import CATALOGUE, COURSE, TWO_HOSTS, by_name
+from linklab.network.catalogue import CATALOGUE, COURSE, TWO_HOSTS, by_name, dual_stack
 from linklab.network.compare import Difference, differences
 from linklab.network.model import (
     End,
@@ -68,6 +68,7 @@ __all__ = [
     "bottleneck",
     "by_name",
     "differences",
+    "dual_stack",
     "expected_state",
     "goodput_ceiling_mbps",
     "path",

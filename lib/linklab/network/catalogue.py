@@ -1,4 +1,5 @@
-"""Networks with a name: two hosts to start with, the course network, and the testbeds of three published studies.
+"""Networks with a name: two hosts to start with, the course network, the same with IPv6 beside IPv4, and the testbeds
+of three published studies.
 
 The MTU study (Lab 08), the multimedia study (Lab 09) and the switches study (Lab 10) built their testbeds of PCs and
 switches; a function of each testbed gives it with other rates or sizes.
@@ -7,8 +8,9 @@ switches; a function of each testbed gives it with other rates or sizes.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
-from typing import Final
+from typing import Final, TypeVar
 
 from linklab.errors import NetworkError
 from linklab.network.model import (
@@ -27,10 +29,14 @@ from linklab.network.model import (
     Tunnel,
     TunnelEnd,
     Vlans,
+    interface_of,
+    prefix_of,
 )
 from linklab.network.theory import ip_packet_bytes
 from linklab.network.validation import Network
 from linklab.units import ETHERNET_OVERHEAD_BYTES, GRE_OVERHEAD_BYTES
+
+_AddressedT = TypeVar("_AddressedT", End, Gateway, SubInterface)
 
 # --- Two hosts, and the course network
 
@@ -117,6 +123,45 @@ Only L1 to L3 are shaped; the links to hosts and switches are as fast as the mac
 delays and queues are those of the course report (chapter 3). Its eight subnets are named A to I: the report
 has no H, and no letter for the subnet of h8, which is F here.
 """
+
+
+# --- IPv6 beside IPv4
+
+
+def dual_stack(network: Network) -> Network:
+    """Return the network with an IPv6 address beside each IPv4 address, and an IPv6 prefix beside each subnet.
+
+    Of 10.0.1.2/24 becomes 2001:db8:0:1::2/64, the numbers written as they were: the second and the third name the
+    subnet, the last one the interface. 2001:db8::/32 is for examples (RFC 3849); programs prefer its addresses to those
+    of IPv4, as they prefer any that is global (RFC 6724). Raises NetworkError for a prefix that is no /24.
+    """
+
+    def prefix(text: str) -> str:
+        address, _, length = text.partition("/")
+        if length != "24":
+            raise NetworkError(f"{text} is no /24, which dual_stack needs: write the IPv6 addresses yourself, as ipv6=")
+        _, second, third, _ = address.split(".")
+        return f"2001:db8:{second}:{third}::"
+
+    def ipv6(address: str) -> str:
+        number = address.partition("/")[0].rpartition(".")[2]
+        return str(interface_of(f"{prefix(address)}{number}/64"))
+
+    def beside(end: _AddressedT) -> _AddressedT:
+        return end if end.address is None else replace(end, ipv6=ipv6(end.address))
+
+    vlans = network.vlans and Vlans(
+        tuple(replace(plan, gateways=tuple(map(beside, plan.gateways))) for plan in network.vlans.switches),
+        tuple(map(beside, network.vlans.subinterfaces)),
+    )
+    return replace(
+        network,
+        name=f"{network.name}-dual-stack",
+        links=tuple(replace(link, a=beside(link.a), b=beside(link.b)) for link in network.links),
+        subnets=network.subnets
+        + tuple(Subnet(it.name, str(prefix_of(f"{prefix(it.prefix)}/64"))) for it in network.subnets),
+        vlans=vlans,
+    )
 
 
 # --- The MTU study: two hosts across a switch, and two Mininet networks joined by a GRE tunnel
@@ -332,6 +377,7 @@ class _Catalogue(Mapping[str, Network]):
                 for rate in (10, 100)
                 for network in (l3_switch(rate), router_on_a_stick(rate), fairness(rate, 2), fairness(rate, 3))
             ),
+            dual_stack(COURSE),
         )
         return {network.name: network for network in networks}
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from ipaddress import IPv4Interface, IPv4Network
+from ipaddress import IPv4Network
 from typing import Any, Final
 
 from linklab.errors import NetworkError
-from linklab.network.routing import DEFAULT_DESTINATION, Route
+from linklab.network.model import interface_of, prefix_of, version_of
+from linklab.network.routing import DEFAULT_DESTINATIONS, Route
 from linklab.network.state import Membership, NetworkState, Values, values_of
 
 _NETEM_DEFAULT_LIMIT_PACKETS: Final = 1000
@@ -216,13 +217,13 @@ def _missing_route(case: _Mismatch) -> _Causes:
     }
     dead_end = here["interface"] and not (here["state"] and here["addresses"])
     yield dead_end, f"{route.interface} is down or has no address, so the kernel accepts no route through it"
-    is_default, wanted = route.destination == DEFAULT_DESTINATION, IPv4Network(route.destination)
-    for there in (IPv4Network(other.destination) for other in case.found_here("routes")):
+    is_default, wanted = route.destination in DEFAULT_DESTINATIONS.values(), prefix_of(route.destination)
+    for there in (prefix_of(other.destination) for other in case.found_here("routes")):
         same_start = there.network_address == wanted.network_address and not is_default
         yield same_start, f"there is a route to {there}: the mask is /{there.prefixlen} instead of /{wanted.prefixlen}"
     yield is_default, f"no default route was given: addHost(defaultRoute='via {route.via}'), or ip route add default"
     hint = f"add it: ip route add {route.destination} via {route.via}"
-    has_default = DEFAULT_DESTINATION in _active_routes(case.node, case.found_network)
+    has_default = DEFAULT_DESTINATIONS[version_of(route.destination)] in _active_routes(case.node, case.found_network)
     yield has_default, f"its packets follow the default route instead; {hint}"
     yield True, f"{case.node} drops packets to that subnet; {hint}"
 
@@ -263,7 +264,7 @@ def _extra_route(case: _Mismatch) -> _Causes:
     destination = case.found_value.destination
     is_second = destination in _active_routes(case.node, case.expected_network)
     yield is_second, "it is a second route to the same subnet: remove the one that the expected network does not have"
-    is_default = destination == DEFAULT_DESTINATION
+    is_default = destination in DEFAULT_DESTINATIONS.values()
     yield is_default, "the expected network has no default route here: remove it with ip route del default"
     yield True, f"the expected network has no such route: remove it with ip route del {destination}"
 
@@ -313,8 +314,8 @@ def _extra_interface(case: _Mismatch) -> _Causes:
 
 def _addresses(case: _Mismatch) -> _Causes:
     want, have = set(case.expected_value), set(case.found_value)
-    for live in map(IPv4Interface, case.found_value):
-        for plan in map(IPv4Interface, case.expected_value):
+    for live in map(interface_of, case.found_value):
+        for plan in map(interface_of, case.expected_value):
             other_mask = live.ip == plan.ip and live != plan
             yield other_mask, f"the mask is /{live.network.prefixlen} instead of /{plan.network.prefixlen}"
     yield (
@@ -330,7 +331,7 @@ def _addresses(case: _Mismatch) -> _Causes:
             f"{' and '.join(shared)} belongs to {interface} on {node}: "
             "two addresses are swapped, or one was given twice",
         )
-    is_mininets = any(IPv4Interface(address).network == IPv4Network("10.0.0.0/8") for address in have)
+    is_mininets = any(interface_of(address).network == IPv4Network("10.0.0.0/8") for address in have)
     yield (
         is_mininets,
         "this is Mininet's own choice for a node without ip=: write ip= with address and prefix length, "

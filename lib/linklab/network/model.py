@@ -8,23 +8,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from ipaddress import IPv4Interface, IPv4Network
+from ipaddress import IPv4Interface, IPv4Network, IPv6Interface, IPv6Network, ip_interface, ip_network
 from typing import Any
 
 from linklab.errors import NetworkError
-from linklab.units import ETHERNET_MTU_BYTES, GRE_OVERHEAD_BYTES
+from linklab.units import ETHERNET_MTU_BYTES, GRE_OVERHEAD_BYTES, IpVersion
 
 
 @lru_cache(4096)  # who follows packets asks for the same few addresses often
-def interface_of(text: str) -> IPv4Interface:
+def interface_of(text: str) -> IPv4Interface | IPv6Interface:
     """Parse an address with its prefix length, such as ``10.0.1.1/24``. Raises ValueError for anything else."""
-    return IPv4Interface(text)
+    return ip_interface(text)
 
 
 @lru_cache(4096)
-def prefix_of(text: str) -> IPv4Network:
+def prefix_of(text: str) -> IPv4Network | IPv6Network:
     """Parse a prefix such as ``10.0.1.0/24``. Raises ValueError for anything else."""
-    return IPv4Network(text)
+    return ip_network(text)
+
+
+def version_of(text: str) -> IpVersion:
+    """Return of which version of IP an address or a prefix is."""
+    return 6 if ":" in text else 4
 
 
 def _lists_become_tuples(thing: object) -> None:
@@ -43,7 +48,7 @@ class Host:
 
 @dataclass(frozen=True)
 class Router:
-    """A node with addresses that forwards IPv4 packets between its interfaces."""
+    """A node with addresses that forwards IP packets between its interfaces."""
 
     name: str
 
@@ -61,7 +66,7 @@ PlannedNode = Host | Router | Switch
 
 @dataclass(frozen=True)
 class Subnet:
-    """A named IPv4 prefix, such as ``Subnet("A", "10.0.0.0/24")``."""
+    """A named prefix, such as ``Subnet("A", "10.0.0.0/24")``. One of IPv6 may have the name of one of IPv4."""
 
     name: str
     prefix: str
@@ -91,19 +96,33 @@ class Shape:
     jitter_ms: float = 0.0
 
 
-@dataclass(frozen=True)
-class End:
-    """One end of a link: the interface on a node, and its address.
+class _Addressed:
+    """What has an address of IPv4, and may have one of IPv6 beside it.
 
-    ``address`` is written with its prefix length, ``"10.0.1.1/24"``; it is None on a switch.
+    Both are written with their prefix length, ``"10.0.1.1/24"`` and ``"2001:db8:0:1::1/64"``. The link-local address,
+    which the kernel makes wherever there is IPv6, is never written.
     """
+
+    address: str | None
+    ipv6: str | None
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """All addresses, that of IPv4 first, in the order in which a lab is read back."""
+        return tuple(it for it in (self.address, self.ipv6) if it is not None)
+
+
+@dataclass(frozen=True)
+class End(_Addressed):
+    """One end of a link: the interface on a node, and its addresses; on a switch they are None."""
 
     node: str
     interface: str
     address: str | None = None
+    ipv6: str | None = None
 
     @property
-    def ipv4(self) -> IPv4Interface:
+    def parsed(self) -> IPv4Interface | IPv6Interface:
         """The parsed address, with its ``ip`` and its ``network``. Raises NetworkError if the end has none."""
         if self.address is None:
             raise NetworkError(f"{self.interface} on {self.node} has no address: ask for an interface that has one")
@@ -216,11 +235,12 @@ class TrunkPort:
 
 
 @dataclass(frozen=True)
-class Gateway:
+class Gateway(_Addressed):
     """A switch's own address in a VLAN (a "switch virtual interface"). A switch with two routes between VLANs."""
 
     vlan: int
     address: str
+    ipv6: str | None = None
 
 
 @dataclass(frozen=True)
@@ -252,12 +272,13 @@ class SwitchVlans:
 
 
 @dataclass(frozen=True)
-class SubInterface:
+class SubInterface(_Addressed):
     """A router's or host's interface for one VLAN of a trunk (``parent`` is its end of the link)."""
 
     parent: str
     vlan: int
     address: str
+    ipv6: str | None = None
 
     @property
     def name(self) -> str:
@@ -372,6 +393,11 @@ class Topology:
         """The names of the switches."""
         return frozenset(switch.name for switch in self.switches)
 
+    @property
+    def has_ipv6(self) -> bool:
+        """True if an interface has an address of IPv6."""
+        return any(end.ipv6 for link in self.links for end in link.ends)
+
     def node(self, name: str) -> PlannedNode:
         """Return the node called ``name``. Raises NetworkError if there is none."""
         for node in self.nodes:
@@ -401,12 +427,13 @@ class Topology:
         self.node(name)
         return tuple(end for link in self.links for end in link.ends if end.node == name)
 
-    def address_of(self, name: str) -> str:
+    def address_of(self, name: str, ip_version: IpVersion = 4) -> str:
         """Return the first address of a host or router, without its prefix length: ``"10.0.0.2"``.
 
-        Raises NetworkError if there is no such node, or if it is a switch.
+        Raises NetworkError if there is no such node, if it is a switch, or if it has none of that version of IP.
         """
-        for end in self.ends_of(name):
-            if end.address is not None:
-                return end.address.partition("/")[0]
-        raise NetworkError(f"{name} is a switch and has no address: ask for a host or a router")
+        if self.node(name) in self.switches:
+            raise NetworkError(f"{name} is a switch and has no address: ask for a host or a router")
+        for address in (it for end in self.ends_of(name) for it in end.addresses if version_of(it) == ip_version):
+            return address.partition("/")[0]
+        raise NetworkError(f"{name} has no IPv{ip_version} address: dual_stack(network) gives one to every interface")

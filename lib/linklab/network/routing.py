@@ -7,15 +7,28 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from heapq import heappop, heappush
-from ipaddress import IPv4Address, IPv4Network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import Any, Final
 
 from linklab.errors import NetworkError
 from linklab.network.model import End, Link, Topology, prefix_of
-from linklab.network.topology import Hop, Segment, is_inside_switch, is_trunk, real_link, segments, without_vlans
+from linklab.network.topology import (
+    Hop,
+    Segment,
+    family_of,
+    is_inside_switch,
+    is_trunk,
+    real_link,
+    segments,
+    without_vlans,
+)
+from linklab.units import IpVersion
 
 DEFAULT_DESTINATION: Final = "0.0.0.0/0"
 """The destination of a default route."""
+DEFAULT_DESTINATIONS: Final[Mapping[IpVersion, str]] = {4: DEFAULT_DESTINATION, 6: "::/0"}
+"""That of each version of IP."""
+_Address = IPv4Address | IPv6Address
 _Vertex = str | int
 """A router, or a domain by its position."""
 
@@ -40,7 +53,8 @@ def static_routes(network: Topology) -> dict[str, tuple[Route, ...]]:
     A host has one default route, to the first router of its subnet in the order of the network's nodes. It has none if
     there is no router: two hosts on one link need no route. A router has one route for each other subnet that it can
     reach, in the order of the network's links. (It cannot reach the network inside a tunnel from outside.) Routes to
-    connected subnets are left out, because the kernel makes them.
+    connected subnets are left out, because the kernel makes them. Where interfaces have addresses of IPv6, routes among
+    these follow, by the same rules.
 
     Shortest means fewest routers; among equals, the path that avoids the links listed last. The choice is the same in
     both directions, so between subnets with one router each the reply takes the request's links back.
@@ -51,24 +65,28 @@ def static_routes(network: Topology) -> dict[str, tuple[Route, ...]]:
 @lru_cache(16)  # callers ask for many paths of the same network
 def _static_routes(network: Topology) -> dict[str, tuple[Route, ...]]:
     network = without_vlans(network)
-    domains = segments(network)
-    next_steps = _next_steps(domains, {router.name for router in network.routers})
-    routes = {host.name: _default_route(network, host.name, domains) for host in network.hosts}
-    for router in network.routers:
-        routes[router.name] = tuple(
-            Route(str(domains[index].stations[0].ipv4.network), str(theirs.ipv4.ip), mine.interface)
-            for index, (mine, theirs) in sorted(next_steps[router.name].items())
-        )
+    names = [*(host.name for host in network.hosts), *(router.name for router in network.routers)]
+    routes: dict[str, tuple[Route, ...]] = dict.fromkeys(names, ())
+    for version, default in DEFAULT_DESTINATIONS.items():
+        seen = family_of(network, version)
+        domains = segments(seen)
+        for host in network.hosts:
+            routes[host.name] += _default_route(seen, host.name, domains, default)
+        for router, steps in _next_steps(domains, {router.name for router in network.routers}).items():
+            routes[router] += tuple(
+                Route(str(domains[index].stations[0].parsed.network), str(theirs.parsed.ip), mine.interface)
+                for index, (mine, theirs) in sorted(steps.items())
+            )
     return routes
 
 
-def _default_route(network: Topology, host: str, domains: tuple[Segment, ...]) -> tuple[Route, ...]:
+def _default_route(network: Topology, host: str, domains: tuple[Segment, ...], destination: str) -> tuple[Route, ...]:
     order = {router.name: position for position, router in enumerate(network.routers)}
     for mine in network.ends_of(host):
-        domain = next(domain for domain in domains if mine in domain.stations)
-        gateways = sorted((end for end in domain.stations if end.node in order), key=lambda end: order[end.node])
+        stations = next((domain.stations for domain in domains if mine in domain.stations), ())
+        gateways = sorted((end for end in stations if end.node in order), key=lambda end: order[end.node])
         if gateways:
-            return (Route(DEFAULT_DESTINATION, str(gateways[0].ipv4.ip), mine.interface),)
+            return (Route(destination, str(gateways[0].parsed.ip), mine.interface),)
     return ()
 
 
@@ -122,10 +140,14 @@ def _end_of(domain: Segment, node: str) -> End:
 
 @dataclass(frozen=True)
 class Path:
-    """A path through the network: the names of all nodes on it, switches included, and the links between."""
+    """A path through the network: the names of all nodes on it, switches included, and the links between.
+
+    ``ip_version`` is that of the packets that take it, by which theory knows the size of their headers.
+    """
 
     node_names: tuple[str, ...]
     hops: tuple[Hop, ...]
+    ip_version: IpVersion = 4
 
     @property
     def links(self) -> tuple[Link, ...]:
@@ -141,11 +163,12 @@ def path(
     source: str,
     destination: str,
     routes: Mapping[str, Iterable[Route]] | None = None,
+    ip_version: IpVersion = 4,
 ) -> Path:
     """Return the path of packets from ``source`` to the first address of ``destination``, both hosts or routers.
 
-    Each node on it picks the most specific route (longest prefix) to that address. ``routes`` are the routing tables
-    by node; None means :func:`linklab.network.static_routes`.
+    Each node on it picks the most specific route (longest prefix) to that address, which is one of ``ip_version``.
+    ``routes`` are the routing tables by node; None means :func:`linklab.network.static_routes`.
 
     Raises NetworkError if a node is unknown or a switch, if source and destination are the same, if a
     node on the path has no usable route, or if the routes go in a circle.
@@ -153,16 +176,17 @@ def path(
     if source == destination:
         raise NetworkError(f"the path from {source} to itself has no links: choose two different nodes")
     whole, network = network, without_vlans(network)
-    network.address_of(source)
-    target = IPv4Address(network.address_of(destination))
+    network.address_of(source, ip_version)
+    target = ip_address(network.address_of(destination, ip_version))
     tables = static_routes(network) if routes is None else routes
+    network = family_of(network, ip_version)
     domains = segments(network)
     hops: list[Hop] = []
     here, visited = source, [source]
     while here != destination:
         out, next_address = _next_hop(network, here, target, tables.get(here, ()))
         domain = next(domain for domain in domains if out in domain.stations)
-        into = next((end for end in domain.stations if end.ipv4.ip == next_address), None)
+        into = next((end for end in domain.stations if end.parsed.ip == next_address), None)
         if into is None or into.node == here:
             raise NetworkError(
                 f"{here} sends packets for {target} to {next_address} out of {out.interface}, where no "
@@ -175,7 +199,7 @@ def path(
             raise NetworkError(f"packets for {target} go in a circle ({circle}): correct the routes there")
         visited.append(here)
     hops = [_real_hop(whole, hop) for hop in hops if not is_inside_switch(hop.link)]
-    return Path((source, *(hop.into.node for hop in hops)), tuple(hops))
+    return Path((source, *(hop.into.node for hop in hops)), tuple(hops), ip_version)
 
 
 def _real_hop(network: Topology, hop: Hop) -> Hop:
@@ -186,10 +210,10 @@ def _real_hop(network: Topology, hop: Hop) -> Hop:
     return Hop(link, out, into, is_trunk(network, link))
 
 
-def _next_hop(network: Topology, node: str, target: IPv4Address, table: Iterable[Route]) -> tuple[End, IPv4Address]:
-    ends = {end.interface: end for end in network.ends_of(node)}
-    choices: list[tuple[IPv4Network, str | None, str]] = [
-        (end.ipv4.network, None, end.interface) for end in ends.values()
+def _next_hop(network: Topology, node: str, target: _Address, table: Iterable[Route]) -> tuple[End, _Address]:
+    ends = {end.interface: end for end in network.ends_of(node) if end.address is not None}
+    choices: list[tuple[IPv4Network | IPv6Network, str | None, str]] = [
+        (end.parsed.network, None, end.interface) for end in ends.values()
     ]
     choices += [(prefix_of(route.destination), route.via, route.interface) for route in table]
     fitting = [choice for choice in choices if target in choice[0]]
@@ -199,4 +223,4 @@ def _next_hop(network: Topology, node: str, target: IPv4Address, table: Iterable
     _, via, interface = max(fitting, key=lambda choice: choice[0].prefixlen)
     if interface not in ends:
         raise NetworkError(f"{node} has a route to {target} by {interface}, which it lacks: correct the route")
-    return ends[interface], IPv4Address(via) if via else target
+    return ends[interface], ip_address(via) if via else target

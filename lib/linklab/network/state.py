@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, Literal
 
-from linklab.network.model import PlannedNode, Router, Shape, Switch, SwitchVlans, Topology
+from linklab.network.model import Gateway, PlannedNode, Router, Shape, SubInterface, Switch, SwitchVlans, Topology
 from linklab.network.routing import Route, static_routes
 from linklab.network.topology import all_links
 from linklab.units import ETHERNET_MTU_BYTES
@@ -74,10 +74,11 @@ class Membership:
 class InterfaceState:
     """One network interface. States leave out the loopback interface.
 
-    ``addresses`` are IPv4 addresses with prefix length (``"10.0.1.1/24"``). ``shape`` is what the interface does to
-    the packets that leave it. ``offloads_on`` names the offloads that are on, as ethtool calls them. ``peer`` is
-    (node, interface) at the far end of the cable or of the ``tunnel``; None if that is unknown. ``vlans`` is None
-    for an interface without VLANs, such as each port of a switch that does not filter by VLAN.
+    ``addresses`` are addresses with prefix length (``"10.0.1.1/24"``), those of IPv6 last and without link-local ones,
+    which the kernel makes. ``shape`` is what the interface does to the packets that leave it. ``offloads_on`` names the
+    offloads that are on, as ethtool calls them. ``peer`` is (node, interface) at the far end of the cable or of the
+    ``tunnel``; None if that is unknown. ``vlans`` is None for an interface without VLANs, such as each port of a switch
+    that does not filter by VLAN.
     """
 
     name: str
@@ -204,7 +205,7 @@ def _expected_node(
     interfaces = tuple(
         InterfaceState(
             name=mine.interface,
-            addresses=(mine.address,) if mine.address else (),
+            addresses=mine.addresses,
             mtu_bytes=link.mtu_bytes,
             up=True,
             shape=link.shape,
@@ -244,12 +245,10 @@ def _with_vlans(network: Topology, node: NodeState) -> NodeState:
     plan = network.vlans.of_switch(node.name)
     if plan is not None:
         ports = tuple(replace(port, vlans=_membership(plan, port.name)) for port in node.interfaces)
-        gateways = tuple(
-            _in_vlan(plan.gateway_interface(gateway), gateway.address, gateway.vlan) for gateway in plan.gateways
-        )
+        gateways = tuple(_in_vlan(plan.gateway_interface(gateway), gateway) for gateway in plan.gateways)
         return replace(node, interfaces=ports + gateways, forwarding=bool(gateways))
     subs = tuple(
-        replace(_in_vlan(sub.name, sub.address, sub.vlan), mtu_bytes=parent.mtu_bytes)
+        replace(_in_vlan(sub.name, sub), mtu_bytes=parent.mtu_bytes)
         for parent in node.interfaces
         for sub in network.vlans.subinterfaces_of(parent.name)
     )
@@ -263,6 +262,6 @@ def _membership(plan: SwitchVlans, port: str) -> Membership:
     return Membership(access, tuple(sorted(tagged)))
 
 
-def _in_vlan(name: str, address: str, vlan: int) -> InterfaceState:
+def _in_vlan(name: str, it: Gateway | SubInterface) -> InterfaceState:
     """Return a gateway or a sub-interface: an interface in one VLAN, without a cable of its own."""
-    return InterfaceState(name, (address,), ETHERNET_MTU_BYTES, True, Shape(), (), None, vlans=Membership(vlan))
+    return InterfaceState(name, it.addresses, ETHERNET_MTU_BYTES, True, Shape(), (), None, vlans=Membership(it.vlan))

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from linklab.network.model import End, Link, PlannedNode, Router, Switch, SwitchVlans, Topology
+from linklab.network.model import End, Link, PlannedNode, Router, Switch, SwitchVlans, Topology, version_of
+from linklab.units import IpVersion
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Hop:
 class Segment:
     """One broadcast domain: links joined by switches, or a single link without any.
 
-    ``stations`` are the ends on hosts and routers; ``switch_names`` names the switches.
+    ``stations`` are the ends on hosts and routers that have an address; ``switch_names`` names the switches.
     """
 
     links: tuple[Link, ...]
@@ -39,7 +40,9 @@ class Segment:
     @property
     def has_loop(self) -> bool:
         """True if frames could circle: a tree over n vertices has n - 1 links, and each more closes a ring."""
-        return len(self.links) > len(self.stations) + len(self.switch_names) - 1
+        on_switches = {*self.switch_names}
+        others = sum(end.node not in on_switches for link in self.links for end in link.ends)
+        return len(self.links) > others + len(self.switch_names) - 1
 
     def hops(self, source: End, target: End) -> tuple[Hop, ...]:
         """Return the links that a frame crosses from one station to another.
@@ -83,7 +86,7 @@ def _segment(links: Sequence[Link], switch_names: frozenset[str]) -> Segment:
     ends = [end for link in links for end in link.ends]
     return Segment(
         links=tuple(links),
-        stations=tuple(end for end in ends if end.node not in switch_names),
+        stations=tuple(end for end in ends if end.node not in switch_names and end.address is not None),
         switch_names=tuple(dict.fromkeys(end.node for end in ends if end.node in switch_names)),
     )
 
@@ -136,6 +139,20 @@ def without_vlans(network: Topology) -> Topology:
     return Topology(network.name, tuple(nodes), tuple(links), network.subnets)
 
 
+def family_of(network: Topology, ip_version: IpVersion) -> Topology:
+    """Return a topology without VLANs as one version of IP sees it: the ``address`` of each end is of that version.
+
+    An interface that has none of it has no address there. So the code for subnets, routes and paths knows one family.
+    """
+    subnets = tuple(subnet for subnet in network.subnets if version_of(subnet.prefix) == ip_version)
+
+    def seen(end: End) -> End:
+        return replace(end, address=end.address if ip_version == 4 else end.ipv6, ipv6=None)
+
+    links = tuple(replace(link, a=seen(link.a), b=seen(link.b)) for link in network.links)
+    return Topology(network.name, network.nodes, links, subnets, network.tunnels)
+
+
 def _vlan_node(switch: str, number: int) -> str:
     """Return the name of the switch that stands for a VLAN of a switch."""
     return f"{switch} VLAN {number}"
@@ -180,17 +197,17 @@ def _link_of_vlan(network: Topology, link: Link, number: int) -> Link:
     ends = []
     for end in link.ends:
         if network.vlans.of_switch(end.node) is not None:
-            ends.append(End(_vlan_node(end.node, number), end.interface, end.address))
+            ends.append(replace(end, node=_vlan_node(end.node, number)))
             continue
         sub = next((each for each in network.vlans.subinterfaces_of(end.interface) if each.vlan == number), None)
-        ends.append(End(end.node, sub.name, sub.address) if sub else end)
+        ends.append(End(end.node, sub.name, sub.address, sub.ipv6) if sub else end)
     return replace(link, a=ends[0], b=ends[1])
 
 
 def _gateway_links(plan: SwitchVlans) -> list[Link]:
     return [
         Link(
-            End(plan.switch, plan.gateway_interface(gateway), gateway.address),
+            End(plan.switch, plan.gateway_interface(gateway), gateway.address, gateway.ipv6),
             End(_vlan_node(plan.switch, gateway.vlan), f"{plan.gateway_interface(gateway)} inside"),
         )
         for gateway in plan.gateways

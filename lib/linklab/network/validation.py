@@ -11,13 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
-from ipaddress import IPv4Interface, IPv4Network
+from ipaddress import IPv4Interface, IPv4Network, IPv6Interface, IPv6Network, ip_interface, ip_network
 from itertools import combinations
 from typing import Final, TypeVar
 
 from linklab.errors import NetworkError
 from linklab.network.model import End, Link, Subnet, Switch, Topology
-from linklab.network.topology import all_links, carrier_links, segments, without_vlans
+from linklab.network.routing import DEFAULT_DESTINATIONS
+from linklab.network.topology import all_links, carrier_links, family_of, segments, without_vlans
 
 RATE_MBPS: Final = (0.001, 1000.0)
 """TCLink ignores rates above 1000 Mbit/s; below 1 kbit/s HTB's whole bytes per second are too coarse."""
@@ -28,6 +29,8 @@ QUEUE_PACKETS: Final = (1, 1_000_000)
 """netem with a limit of 0 drops everything; a million full frames is 1.5 GB of kernel memory."""
 MTU_BYTES: Final = (68, 65_535)
 """Every IPv4 link must carry 68 bytes (RFC 791); the largest IPv4 packet has 65535."""
+IPV6_MTU_BYTES: Final = 1280
+"""What every link must carry where there is IPv6 (RFC 8200, section 5); Linux has no IPv6 on a smaller one."""
 OVERHEAD_BYTES: Final = (0, 1000)
 """The upper bound is more than any framing adds."""
 INTERFACE_NAME_LENGTH: Final = 15
@@ -171,28 +174,38 @@ def _addresses(network: Topology) -> Iterator[str]:
     """Yield a line for each address that no interface could have, or that two interfaces have."""
     switch_names = network.switch_names
     owners: dict[str, End] = {}
-    for end in (end for link in network.links for end in link.ends):
+    for link, end in ((cable, end) for cable in network.links for end in cable.ends):
         if end.node in switch_names:
-            if end.address is not None:
-                yield f"{end.interface}: a switch port has no address: leave {end.address} out"
+            if end.addresses:
+                yield f"{end.interface}: a switch port has no address: leave {end.addresses[0]} out"
             continue
         if end.address is None:
             yield f'{end.interface}: {end.node} has no address here: write one such as "10.0.0.1/24"'
             continue
-        interface = _parsed(IPv4Interface, end.address)
-        if interface is None:
-            yield f'{end.interface}: {end.address!r} is no address with prefix length: write "10.0.0.1/24"'
-            continue
-        yield from _unusable_address(end, interface)
-        other = owners.setdefault(str(interface.ip), end)
-        if other is not end:
+        for text, example in ((end.address, "10.0.0.1/24"), (end.ipv6, "2001:db8::1/64")):
+            if text is None:
+                continue
+            interface = _parsed(ip_interface, text)
+            if interface is None or interface.version != ip_interface(example).version:
+                yield f'{end.interface}: {text!r} is no address with prefix length: write "{example}"'
+                continue
+            yield from _unusable_address(end, interface)
+            other = owners.setdefault(str(interface.ip), end)
+            if other is not end:
+                yield (
+                    f"{interface.ip} is the address of {other.interface} and of {end.interface}: "
+                    "give each interface an address of its own"
+                )
+        if end.ipv6 is not None and link.mtu_bytes < IPV6_MTU_BYTES:
             yield (
-                f"{interface.ip} is the address of {other.interface} and of {end.interface}: "
-                "give each interface an address of its own"
+                f"{end.interface}: there is no IPv6 on a link with an MTU of {link.mtu_bytes} bytes: "
+                f"choose {IPV6_MTU_BYTES} or more, or leave {end.ipv6} out"
             )
 
 
-_Parsed = TypeVar("_Parsed", IPv4Interface, IPv4Network)
+_Interface = IPv4Interface | IPv6Interface
+_Prefix = IPv4Network | IPv6Network
+_Parsed = TypeVar("_Parsed", _Interface, _Prefix)
 
 
 def _parsed(kind: Callable[[str], _Parsed], text: str) -> _Parsed | None:
@@ -205,17 +218,23 @@ def _parsed(kind: Callable[[str], _Parsed], text: str) -> _Parsed | None:
     return found if str(found) == text else None
 
 
-def _unusable_address(end: End, interface: IPv4Interface) -> Iterator[str]:
+def _unusable_address(end: End, interface: _Interface) -> Iterator[str]:
     ip, subnet = interface.ip, interface.network
-    if ip.is_loopback or ip.is_multicast or ip.is_reserved or ip in IPv4Network("0.0.0.0/8"):
-        yield f"{end.interface}: {ip} is reserved for other uses: choose one such as 10.0.0.1"
-    elif subnet.prefixlen == 32:
-        yield f"{end.interface}: a /32 has no room for a neighbour: choose a shorter prefix such as {ip}/24"
-    # A /31 has neither a network nor a broadcast address (RFC 3021).
-    elif subnet.prefixlen < 31 and ip == subnet.network_address:
+    example, whole = ("10.0.0.1/24", 32) if ip.version == 4 else ("2001:db8::1/64", 128)
+    reserved = ip.is_loopback or ip.is_multicast or ip.is_reserved or ip in _THIS_NETWORK
+    if reserved or (ip.version == 6 and (ip.is_link_local or ip.is_unspecified)):
+        yield f"{end.interface}: {ip} is reserved for other uses: choose one such as {example.partition('/')[0]}"
+    elif subnet.prefixlen == whole:
+        length = example.partition("/")[2]
+        yield f"{end.interface}: a /{whole} has no room for a neighbour: choose a shorter prefix such as {ip}/{length}"
+    # A /31 has neither a network nor a broadcast address (RFC 3021), a /127 no address of all routers (RFC 6164).
+    elif subnet.prefixlen < whole - 1 and ip == subnet.network_address:
         yield f"{end.interface}: {ip} is the address of subnet {subnet} itself: choose one inside it"
-    elif subnet.prefixlen < 31 and ip == subnet.broadcast_address:
+    elif ip.version == 4 and subnet.prefixlen < whole - 1 and ip == subnet.broadcast_address:
         yield f"{end.interface}: {ip} is the broadcast address of {subnet}: choose a lower one"
+
+
+_THIS_NETWORK: Final = IPv4Network("0.0.0.0/8")
 
 
 def _subnets(network: Topology) -> Iterator[str]:
@@ -223,10 +242,15 @@ def _subnets(network: Topology) -> Iterator[str]:
 
     The addresses must have passed :func:`_addresses`.
     """
-    plan: dict[IPv4Network, Subnet] = {}
+    for version in DEFAULT_DESTINATIONS:
+        yield from _subnets_of_family(family_of(network, version))
+
+
+def _subnets_of_family(network: Topology) -> Iterator[str]:
+    plan: dict[_Prefix, Subnet] = {}
     names: set[str] = set()
     for subnet in network.subnets:
-        prefix = _parsed(IPv4Network, subnet.prefix)
+        prefix = _parsed(ip_network, subnet.prefix)
         if prefix is None:
             yield f'subnet {subnet.name}: {subnet.prefix!r} is not a prefix: write one such as "10.0.0.0/24"'
             continue
@@ -244,12 +268,12 @@ def _subnets(network: Topology) -> Iterator[str]:
     yield from _mixed_subnets(network)
 
 
-def _addresses_outside_plan(network: Topology, plan: dict[IPv4Network, Subnet]) -> Iterator[str]:
+def _addresses_outside_plan(network: Topology, plan: dict[_Prefix, Subnet]) -> Iterator[str]:
     if not plan:
         return
     listed = ", ".join(f"{subnet.name} {prefix}" for prefix, subnet in plan.items())
     for end in (end for link in network.links for end in link.ends if end.address is not None):
-        interface = end.ipv4
+        interface = end.parsed
         if interface.network in plan:
             continue
         home = next((prefix for prefix in plan if interface.ip in prefix), None)
@@ -273,7 +297,7 @@ def _mixed_subnets(network: Topology) -> Iterator[str]:
         first = domain.stations[0]
         first_of.append(first)
         for end in domain.stations[1:]:
-            near, far = first.ipv4.network, end.ipv4.network
+            near, far = first.parsed.network, end.parsed.network
             if near != far:
                 between = f"over {', '.join(domain.switch_names)}" if domain.switch_names else "by one link"
                 yield (
@@ -283,13 +307,13 @@ def _mixed_subnets(network: Topology) -> Iterator[str]:
         for one, two in combinations(domain.stations, 2):
             if one.node == two.node:
                 yield (
-                    f"{one.node} is in subnet {one.ipv4.network} twice, with {one.interface} and "
+                    f"{one.node} is in subnet {one.parsed.network} twice, with {one.interface} and "
                     f"{two.interface}: take one of the two links away"
                 )
     for one, two in combinations(first_of, 2):
-        if one.ipv4.network.overlaps(two.ipv4.network):
+        if one.parsed.network.overlaps(two.parsed.network):
             yield (
-                f"subnets overlap: {one.ipv4.network} at {one.interface} and {two.ipv4.network} at "
+                f"subnets overlap: {one.parsed.network} at {one.interface} and {two.parsed.network} at "
                 f"{two.interface}, which no switch joins: choose prefixes that share no address"
             )
 

@@ -34,6 +34,8 @@ _LOWER_LAYER_DOWN, _UNDECIDED = 3, (0, 2)  # RFC 2863: lowerLayerDown; unknown a
 
 _ADDRESS = struct.Struct("=BBBBI")  # family, prefix length, flags, scope, interface index
 _IFA_ADDRESS, _IFA_LOCAL, _IFA_BROADCAST = 1, 2, 4
+_NO_DAD = 0x02
+_FAMILIES = (socket.AF_INET, socket.AF_INET6)
 
 _ROUTE = struct.Struct("=BBBBBBBBI")  # family, prefix lengths of destination and source, tos, table, ...
 _NEXT_HOP = struct.Struct("=HBBi")  # length with the attributes behind it, flags, weight, interface index
@@ -45,6 +47,7 @@ _NEIGHBOUR = struct.Struct("=BxxxiHBB")  # family, interface index, state, flags
 _NDA_DST, _NDA_LLADDR = 1, 2
 _REACHABLE, _LEARNED_ELSEWHERE = 0x02, 0x10
 _NDTA_NAME, _NDTA_PARAMETERS, _NDTPA_IFINDEX, _NDTPA_BASE_REACHABLE_TIME = 1, 6, 1, 4
+_NEIGHBOUR_TABLES = {socket.AF_INET: "arp_cache", socket.AF_INET6: "ndisc_cache"}
 REACHABLE_MS = 10**9
 """For how long a neighbour that has answered counts as reachable: longer than any lab."""
 
@@ -170,11 +173,12 @@ def remove(index: int) -> Request:
 
 
 def add_address(index: int, address: str) -> Request:
-    """Give an interface an address, ``"10.0.0.2/24"``."""
+    """Give an interface an address, ``"10.0.0.2/24"``; one of IPv6 at once, without asking whether another has it."""
     ip, length = _split(address)
-    body = _ADDRESS.pack(socket.AF_INET, length, 0, 0, index)
+    family = netlink.family_of(ip)
+    body = _ADDRESS.pack(family, length, 0 if family == socket.AF_INET else _NO_DAD, 0, index)
     body += netlink.address(_IFA_LOCAL, ip) + netlink.address(_IFA_ADDRESS, ip)
-    if length < 31:
+    if family == socket.AF_INET and length < 31:
         body += netlink.address(_IFA_BROADCAST, str(ipaddress.IPv4Network(address, strict=False).broadcast_address))
     return _NEWADDR, body, CREATE | REPLACE
 
@@ -182,16 +186,16 @@ def add_address(index: int, address: str) -> Request:
 def remove_address(index: int, address: str) -> Request:
     """Remove an address."""
     ip, length = _split(address)
-    return _DELADDR, _ADDRESS.pack(socket.AF_INET, length, 0, 0, index) + netlink.address(_IFA_LOCAL, ip), 0
+    return _DELADDR, _ADDRESS.pack(netlink.family_of(ip), length, 0, 0, index) + netlink.address(_IFA_LOCAL, ip), 0
 
 
 def _split(address: str) -> tuple[str, int]:
     ip, _, length = address.partition("/")
-    return ip, int(length or 32)
+    return ip, int(length or (128 if ":" in ip else 32))
 
 
 def route(destination: str, via: str | None, index: int) -> Request:
-    """Add a route, in place of one to the same destination; ``0.0.0.0/0`` is the default route."""
+    """Add a route, in place of one to the same destination; ``0.0.0.0/0`` or ``::/0`` is the default route."""
     return _NEWROUTE, _route(destination, via, index), CREATE | REPLACE
 
 
@@ -203,23 +207,23 @@ def remove_route(destination: str, via: str | None, index: int) -> Request:
 def _route(destination: str, via: str | None, index: int) -> bytes:
     network, length = _split(destination)
     scope = _UNIVERSE if via else _LINK_SCOPE
-    body = _ROUTE.pack(socket.AF_INET, length, 0, 0, _MAIN_TABLE, _BY_STATIC, scope, _UNICAST, 0)
+    body = _ROUTE.pack(netlink.family_of(network), length, 0, 0, _MAIN_TABLE, _BY_STATIC, scope, _UNICAST, 0)
     body += netlink.address(_RTA_DST, network) if length else b""
     body += netlink.address(_RTA_GATEWAY, via) if via else b""
     return body + netlink.number(_RTA_OIF, index)
 
 
 def neighbour(index: int, address: str, mac: str) -> Request:
-    """Add a neighbour that needs no ARP: that would be traffic in the midst of a measurement.
+    """Add a neighbour that needs no ARP, or NDP for IPv6: that would be traffic in the midst of a measurement.
 
     It is no permanent one: ARP changes it where the address moves, and ``ip neigh flush`` removes it. The kernel keeps
     one table for all namespaces; entries marked as learned elsewhere do not count against its size.
     """
-    body = _NEIGHBOUR.pack(socket.AF_INET, index, _REACHABLE, _LEARNED_ELSEWHERE, 0)
+    body = _NEIGHBOUR.pack(netlink.family_of(address), index, _REACHABLE, _LEARNED_ELSEWHERE, 0)
     return _NEWNEIGH, body + netlink.address(_NDA_DST, address) + netlink.mac(_NDA_LLADDR, mac), CREATE | REPLACE
 
 
-def keep_neighbours(index: int) -> Request:
+def keep_neighbours(index: int, family: socket.AddressFamily) -> Request:
     """Keep what an interface knows of its neighbours from going stale; to ask again would be traffic, too."""
     parameters = netlink.nested(
         _NDTA_PARAMETERS,
@@ -228,7 +232,7 @@ def keep_neighbours(index: int) -> Request:
     )
     return (
         _SETNEIGHTBL,
-        struct.pack("=Bxxx", socket.AF_INET) + netlink.text(_NDTA_NAME, "arp_cache") + parameters,
+        struct.pack("=Bxxx", family) + netlink.text(_NDTA_NAME, _NEIGHBOUR_TABLES[family]) + parameters,
         REPLACE,
     )
 
@@ -267,21 +271,28 @@ def _tunnel(data: dict[int, bytes], device: dict[int, bytes]) -> GreTunnel:
 
 
 def addresses(kernel: Netlink) -> Iterator[tuple[int, str]]:
-    """Yield the interface's index and the address of every IPv4 address, ``"10.0.0.2/24"``."""
-    for body in kernel.dump(_GETADDR, _ADDRESS.pack(socket.AF_INET, 0, 0, 0, 0)):
-        _, prefix_length, _, _, index = _ADDRESS.unpack_from(body)
+    """Yield the interface's index and the address of every address, ``"10.0.0.2/24"``, IPv4 first.
+
+    Link-local addresses of IPv6 are left out: nobody gives them, the kernel makes one for each interface.
+    """
+    for body in kernel.dump(_GETADDR, _ADDRESS.pack(socket.AF_UNSPEC, 0, 0, 0, 0)):
+        family, prefix_length, _, scope, index = _ADDRESS.unpack_from(body)
         found = netlink.attributes(body, _ADDRESS.size)
-        yield index, f"{socket.inet_ntoa(found.get(_IFA_LOCAL) or found[_IFA_ADDRESS])}/{prefix_length}"
+        if family in _FAMILIES and (family, scope) != (socket.AF_INET6, _LINK_SCOPE):
+            yield index, f"{netlink.address_in(found.get(_IFA_LOCAL) or found[_IFA_ADDRESS])}/{prefix_length}"
 
 
 def routes(kernel: Netlink) -> Iterator[RouteEntry]:
-    """Yield all IPv4 routes of the main table."""
-    for body in kernel.dump(_GETROUTE, _ROUTE.pack(socket.AF_INET, 0, 0, 0, 0, 0, 0, 0, 0)):
-        _, length, _, _, table, protocol, *_ = _ROUTE.unpack_from(body)
+    """Yield all routes of the main table, those of IPv4 first."""
+    for body in kernel.dump(_GETROUTE, _ROUTE.pack(socket.AF_UNSPEC, 0, 0, 0, 0, 0, 0, 0, 0)):
+        family, length, _, _, table, protocol, *_ = _ROUTE.unpack_from(body)
+        if family not in _FAMILIES:
+            continue
         found = netlink.attributes(body, _ROUTE.size)
         if netlink.number_of(found[_RTA_TABLE]) != _MAIN_TABLE if _RTA_TABLE in found else table != _MAIN_TABLE:
             continue
-        destination = f"{socket.inet_ntoa(found.get(_RTA_DST, bytes(4)))}/{length}"
+        every = bytes(4 if family == socket.AF_INET else 16)
+        destination = f"{netlink.address_in(found.get(_RTA_DST, every))}/{length}"
         for via, index in _next_hops(found):
             yield RouteEntry(destination, via, index, by_kernel=protocol == _BY_THE_KERNEL)
 
@@ -298,7 +309,7 @@ def _next_hops(route: dict[int, bytes]) -> Iterator[tuple[str | None, int]]:
 
 
 def _gateway(found: dict[int, bytes]) -> str | None:
-    return socket.inet_ntoa(found[_RTA_GATEWAY]) if _RTA_GATEWAY in found else None
+    return netlink.address_in(found[_RTA_GATEWAY]) if _RTA_GATEWAY in found else None
 
 
 def filter_vlans(bridge: int) -> Request:

@@ -150,10 +150,20 @@ def number(kind: int, value: int) -> bytes:
     return attribute(kind, struct.pack("=I", value))
 
 
+def family_of(address: str) -> socket.AddressFamily:
+    """Return the family of an address or a prefix, as the kernel numbers it."""
+    return socket.AF_INET6 if ":" in address else socket.AF_INET
+
+
+def address_in(data: bytes) -> str:
+    """Return the address in an attribute, in the kernel's spelling."""
+    return socket.inet_ntop(socket.AF_INET if len(data) == 4 else socket.AF_INET6, data)
+
+
 @functools.lru_cache(maxsize=4096)
 def address(kind: int, value: str) -> bytes:
-    """Return an IPv4 address."""
-    return attribute(kind, socket.inet_aton(value))
+    """Return an address of either version of IP."""
+    return attribute(kind, socket.inet_pton(family_of(value), value))
 
 
 @functools.lru_cache(maxsize=4096)

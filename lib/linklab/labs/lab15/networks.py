@@ -58,7 +58,7 @@ def three() -> Network:
 def prefix(host: str) -> str:
     """Return the subnet of a host of the three autonomous systems: ``"10.0.4.0/24"``."""
     (end,) = three().ends_of(host)
-    return str(end.ipv4.network)
+    return str(end.parsed.network)
 
 
 def peers(router: str) -> dict[str, int]:
@@ -68,7 +68,7 @@ def peers(router: str) -> dict[str, int]:
     for link in network.links:
         for mine, theirs in (link.ends, link.ends[::-1]):
             if mine.node == router and theirs.node in AS:
-                found[str(theirs.ipv4.ip)] = AS[theirs.node]
+                found[str(theirs.parsed.ip)] = AS[theirs.node]
     return found
 
 

@@ -6,7 +6,7 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from ipaddress import IPv4Interface, IPv4Network
+from ipaddress import IPv4Network, IPv6Network
 from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeAlias, runtime_checkable
 
 from linklab.course import course_network
@@ -19,6 +19,7 @@ from linklab.network import (
     Topology,
     expected_state,
 )
+from linklab.network.model import interface_of, prefix_of
 from linklab.network.routing import Route
 from linklab.network.topology import all_links
 
@@ -228,19 +229,20 @@ def read_scene(state: NetworkState, plan: Topology | None = None) -> NetworkScen
     gateways = [it for it in loose if kinds[it.node] == "switch" and it.vlans is not None]
     loose = [it for it in loose if it not in gateways]
     subnets, doubtful = [], set(_doubles([*loose, *ends_of(cables)]))
-    known = {IPv4Network(subnet.prefix): subnet.name for subnet in (plan.subnets if plan else ())}
+    known = {prefix_of(subnet.prefix): subnet.name for subnet in (plan.subnets if plan else ())}
     for group, here in _broadcast_domains(kinds, cables):
         ends = [*ends_of(cables[it] for it in group)]
-        prefix = _prefix(kinds, ends)
-        if prefix is not None:
+        prefixes = _prefixes(kinds, ends)
+        if prefixes:
             own = [
                 f"{it.node} has {address.partition('/')[0]}"
                 for it in gateways
                 for address in it.addresses
                 if it.vlans is not None and (it.node, it.vlans.untagged) in here
             ]
-            subnets.append(DrawnSubnet(known.get(prefix, ""), ", ".join([str(prefix), *own]), group))
-        doubtful |= {end for end in ends if any(IPv4Interface(it).network != prefix for it in end.addresses)}
+            name = next((known[prefix] for prefix in prefixes if prefix in known), "")
+            subnets.append(DrawnSubnet(name, ", ".join([*map(str, prefixes), *own]), group))
+        doubtful |= {end for end in ends if any(interface_of(it).network not in prefixes for it in end.addresses)}
     judged = {end: replace(end, fits=end not in doubtful) for end in (*loose, *ends_of(cables))}
     cables = [Cable(judged[cable.a], judged[cable.b], cable.name) for cable in cables]
     still_loose = tuple(judged[it] for it in loose)
@@ -318,13 +320,16 @@ def _broadcast_domains(
         yield group, part - {*group}
 
 
-def _prefix(kinds: dict[str, NodeKind], ends: Iterable[DrawnInterface]) -> IPv4Network | None:
-    """Return the subnet that most of the interfaces are in; where they disagree evenly, the router's."""
-    votes: Counter[IPv4Network] = Counter()
+def _prefixes(kinds: dict[str, NodeKind], ends: Iterable[DrawnInterface]) -> list[IPv4Network | IPv6Network]:
+    """Return the subnet that most of the interfaces are in, of each version of IP that they have; where they disagree
+    evenly, the router's.
+    """
+    votes: Counter[IPv4Network | IPv6Network] = Counter()
     for end in ends:
         for address in end.addresses:
-            votes[IPv4Interface(address).network] += 3 if kinds[end.node] in ("router", "idle") else 2
-    return max(votes, key=lambda prefix: votes[prefix]) if votes else None
+            votes[interface_of(address).network] += 3 if kinds[end.node] in ("router", "idle") else 2
+    families = ([it for it in votes if it.version == version] for version in (4, 6))
+    return [max(family, key=lambda prefix: votes[prefix]) for family in families if family]
 
 
 def _doubles(interfaces: Iterable[DrawnInterface]) -> Iterator[DrawnInterface]:
