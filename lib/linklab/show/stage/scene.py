@@ -409,9 +409,12 @@ def _both_ways(cable: Cable) -> Iterator[str]:
 
 
 def end_lines(interface: DrawnInterface) -> list[str]:
-    """Return what stands at an interface: its name and its addresses."""
+    """Return what stands at an interface: its name and its addresses. Of IPv6 the usual /64 is left out, for room: it
+    stands at the subnet.
+    """
     marked = "" if interface.fits else " !"
-    return [interface.short, *([f"{address}{marked}" for address in interface.addresses] or ["no address"])]
+    shown = [f"{address.removesuffix('/64')}{marked}" for address in interface.addresses]
+    return [interface.short, *(shown or ["no address"])]
 
 
 _COUNTED: dict[NodeKind, tuple[str, str]] = {
