@@ -3,11 +3,11 @@
 #
 # `h1` sends a video to `h2`, at the speed at which it plays. What does the network see of this video? In 2015 a study
 # sent a video over a real network and over Mininet, and compared the two. You repeat the part that says most about
-# both: you find out why packets came too close together in Mininet. Then you see what lost packets do to the
-# *picture*. The study did not look at that.
+# both. Then you go on where the study ended: you find out how long a player must wait before it shows the first
+# picture, and what lost packets do to the *picture*.
 #
-# **Time:** about 2 hours and 30 minutes. **You need:** Lab 03 (`iperf3`, `tc`, the queue of a bottleneck) and Lab 04
-# (delays of a path).
+# **Time:** about 2 hours and 45 minutes. **You need:** Lab 03 (`iperf3`, `tc`, the queue of a bottleneck), Lab 04
+# (delays of a path) and Lab 08 (section 3: a link that lets a burst pass).
 
 # %% id="imports"
 from linklab import lab09, measure, show, start
@@ -111,8 +111,6 @@ for name, network in networks.items():
 lab09.check_runs(runs, video).require()
 
 # %% [markdown] id="watch-task"
-# One of the numbers should surprise you. Remember it until section 6.
-#
 # ### Look for yourself
 #
 # `tcpdump -n -c 10 -i r1-eth1 udp` prints the first ten UDP packets that cross an interface, and ends.
@@ -143,32 +141,16 @@ print(dump_output, ping_output)
 # %% check="watch" points=2
 lab09.check_watch(dump_output, ping_output).require()
 
-# %% [markdown] id="wait-question"
-# **Question.** `wan` and `queue` differ only in their queue. The long queue of `wan` lost no packets. What did it cost
-# instead, and who paid?
+# %% answer="wait"
+print(lab09.question("wait"))
+### BEGIN SOLUTION
+wait = "b"
+### STARTER
+# wait = None  # a letter, as "a"
+### END SOLUTION
 
-# %% [markdown] reflect="wait" points=2
-# The long queue cost time. In the busiest seconds packets waited up to some tenths of a second, but they arrived.
-# Everybody who uses this link paid: the pings waited behind the video, although they are no part of it.
-#
-# **Rubric.** 2 points: delay instead of loss, and delay of other traffic too; 1 point: one of them. Typical wrong: (1)
-# "a longer queue makes the link faster" - the link still sends 2 Mbit/s; (2) "the delay is always there" - packets wait
-# only while more arrive than leave: in quiet seconds the pings take no time.
-
-# %% [markdown] id="queue-question"
-# **Question.** The long queue of `wan` suits a film, but not a video call. Why?
-
-# %% [markdown] reflect="queue" points=1
-# A film can start a second later and then never stutters, so a long queue is right for a film. In a call people notice
-# a delay of a few tenths of a second. A call needs a short queue and a sender that lowers its rate.
-#
-# **Rubric.** 1 point: a film can wait before it starts, and people in a call notice the delay. Typical wrong: (1) "a
-# call sends less data" - its packets wait behind those of others all the same; (2) "lost packets are sent again" - this
-# sender sends nothing again. Others may, if a receiver asks (RFC 4588), and behind a queue as long as this one it would
-# come too late.
-
-# %% id="explain-queue"
-lab09.explain("queue")
+# %% check="wait" points=1
+lab09.check_wait(wait).require()
 
 # %% [markdown] id="jitter-task"
 # ## 4. Jitter
@@ -209,28 +191,116 @@ for name, run in runs.items():
 # %% check="jitter" points=2
 lab09.check_jitter(jitter_ms).require()
 
+# %% [markdown] id="late-task"
+# ## 5. A playout buffer
+#
+# A player does not show a picture as soon as it comes. It waits for a while after the first packet, the *playout
+# buffer*, and then plays at the speed of the timestamps. A packet that comes after its turn is *late*, and as useless
+# as a lost one. With a buffer of $b$ a packet $i$ is late if
+#
+# $$(\text{arrival}_i - \text{arrival}_1) - (\text{timestamp}_i - \text{timestamp}_1) > b$$
+#
+# **Your turn:** write a function that takes arrivals and timestamps in *seconds*, as in section 4, and the buffer in
+# *milliseconds*. It returns how many of the packets that arrived are late, in percent. The figure then shows your
+# recorded runs, with buffers of 20 to 500 ms.
+
+
+# %% answer="late"
+def late_percent(arrivals_s, timestamps_s, buffer_ms):
+    ### BEGIN SOLUTION
+    first_s = arrivals_s[0] - timestamps_s[0]
+    both = zip(arrivals_s, timestamps_s)
+    late = [came - meant - first_s > buffer_ms / 1000 for came, meant in both]
+    return 100 * sum(late) / len(late)
+    ### STARTER
+    # return None
+    ### END SOLUTION
+
+
+lab09.figures.late_figure(runs, late_percent)
+
+# %% check="late" points=2
+lab09.check_late(late_percent).require()
+
+# %% [markdown] id="buffers-task"
+# **Your turn:** find the shortest buffer with which no packet of `wan` is late, in ms, and the same for `queue`. Your
+# function finds them for you: try buffers in steps of 1 ms. Then answer the question that the cell prints.
+
+# %% answer="buffers"
+print(lab09.question("call"))
+### BEGIN SOLUTION
+buffers = {"call": "b"}
+for name in ("wan", "queue"):
+    arrived = lab09.arrivals(runs[name])
+    buffers[name] = min(ms for ms in range(500) if late_percent(*arrived, ms) == 0)
+### STARTER
+# buffers = {"wan": None, "queue": None, "call": None}  # ms, ms, a letter
+### END SOLUTION
+buffers
+
+# %% check="buffers" points=3
+lab09.check_buffers(buffers, runs).require()
+
+# %% [markdown] id="claim-task"
+# ### A claim to test
+#
+# Ask a language model how a video player chooses its buffer, and you get a paragraph like this one. It is fluent, and
+# one of its sentences is wrong.
+#
+# > (1) A player that starts some time after the first packet can show each packet that is late by less than this
+# > buffer. (2) The jitter of RFC 3550 does not say how long the buffer must be: it compares each packet with the one
+# > before it, and packets that are all equally late have no jitter. (3) A packet that comes after its turn is as
+# > useless as a lost one, so a queue that kept it for too long has saved nothing. (4) For a link the mean rate of the
+# > video counts: this film has 1.17 Mbit/s with all headers, so a WAN link of 1.3 Mbit/s carries it, and a buffer of
+# > 300 ms is long enough there. (5) In a film a long buffer costs only a later start, but in a call each answer
+# > comes later.
+#
+# **Your turn:** find the wrong sentence, and measure the run that shows it. `lab09.video_network(3, 2)` is the network
+# `wan`, with a WAN link of 2 Mbit/s: you can start it with another rate. Store the sentence's number and what
+# `measure.run` returns.
+
+# %% answer="claim"
+### BEGIN SOLUTION
+wrong_sentence = 4
+with start(lab09.video_network(3, 1.3)) as lab:
+    shows_it = measure.run(lab, flow)
+print(f"{late_percent(*lab09.arrivals(shows_it), 300):.1f} % are late with a buffer of 300 ms")
+### STARTER
+# wrong_sentence = None  # its number
+# shows_it = None  # YOUR TURN: what measure.run returns
+### END SOLUTION
+
+# %% check="claim" points=3
+lab09.check_claim(wrong_sentence, shows_it).require()
+
 # %% [markdown] id="study-intro"
-# ## 5. Next to the study
+# ## 6. Next to the study
 #
 # The study used Wireshark and its definitions. *Bandwidth* at a packet is all data that arrived in the second before
 # this packet, so each packet has one value. For its least bandwidth the study leaves out the first 20 packets.
 # *Delay* is the time between a packet and the one before. The study's real network had Cisco's routers and switches.
 
 # %% id="study-table"
-display(lab09.figures.study_table(runs))
+display(lab09.figures.study_table(runs), lab09.figures.spacing_table(runs, packets))
 lab09.figures.rate_figure(runs)
 
-# %% [markdown] id="mean-question"
-# **Question.** Your video is not the study's, so compare magnitudes, not digits. The mean bandwidth of `gigabit` is
-# higher than the mean rate that you predicted, although the packets are the same. Why?
-
-# %% [markdown] reflect="mean" points=2
-# The study's mean is a mean over packets: each packet adds one value, the rate of the second before it. A busy second
-# has more packets than a quiet one, so its high rate counts more often. The mean over time counts each second once.
+# %% [markdown] id="mean-task"
+# Your video is not the study's, so compare magnitudes, not digits. In Mininet packets come closer together than a frame
+# takes on a link of 2 Mbit/s, in the study and in your `wan`: Mininet's link lets a burst pass, as you saw in Lab 08.
+# The study's real network has no such packets.
 #
-# **Rubric.** 2 points: a mean over packets, which counts busy seconds more often; 1 point: a mean over packets, without
-# the reason why it is higher. Typical wrong: (1) "headers" - both means contain them; (2) "packets are sent twice" -
-# each number arrives once: this sender sends nothing again.
+# **Your turn:** answer the question that the cell prints.
+
+# %% answer="mean"
+print(lab09.question("mean"))
+### BEGIN SOLUTION
+mean = "c"
+### STARTER
+# mean = None  # a letter, as "a"
+### END SOLUTION
+
+# %% check="mean" points=1
+lab09.check_mean(mean).require()
 
 # %% [markdown] id="normality-intro"
 # ### (optional) Normally distributed?
@@ -252,57 +322,6 @@ lab09.figures.normality_table(runs["gigabit"])
 # values the test finds the slightest difference from a normal distribution.
 #
 # </details>
-#
-# ## 6. Packets that come too close
-#
-# You predicted the shortest time between packets behind a link of 2 Mbit/s. In `wan` packets came closer together. The
-# study saw this too.
-#
-# A frame takes 5.48 ms at 2 Mbit/s. How can two frames arrive 1.69 ms apart in the study's Mininet?
-#
-# - a: Mininet's clock is not exact
-# - b: the second frame was smaller
-# - c: Mininet's link saves up what it may send during a pause, and then lets both frames pass as they came
-# - d: the frames took different paths
-#
-# **Your turn:** write the letter.
-
-# %% answer="close"
-### BEGIN SOLUTION
-close_packets = "c"
-### STARTER
-# close_packets = None
-### END SOLUTION
-
-# %% check="close" points=1
-lab09.check_close(close_packets).require()
-
-# %% [markdown] id="bucket-task"
-# Linklab uses Mininet's own link. On r1, `tc class show dev r1-eth1` shows the size of this link's bucket (`burst`,
-# `cburst`).
-#
-# **Your turn:** start `networks["wan"]` again. First show the class. Then set a bucket of one frame on r1 with
-# `tc qdisc replace dev r1-eth1 root tbf rate 2mbit burst SIZE latency 5s`. SIZE is the size of a frame plus one byte,
-# because tc counts in ticks and rounds down. Then send the video, and keep the result as `runs["one frame"]`.
-# (`measure.bucket_of_one_frame` sets the same bucket.)
-
-# %% answer="one-frame"
-### BEGIN SOLUTION
-with start(networks["wan"]) as lab:
-    shown = lab["r1"].cmd("tc class show dev r1-eth1")
-    lab["r1"].cmd("tc qdisc replace dev r1-eth1 root tbf rate 2mbit burst 1371 latency 5s")
-    runs["one frame"] = measure.run(lab, flow)
-### STARTER
-# shown, runs["one frame"] = "", None  # YOUR TURN: with start(networks["wan"]) as lab: ...
-### END SOLUTION
-print(shown)
-
-# %% check="one-frame" points=2
-lab09.check_bucket(shown, runs["one frame"], video).require()
-
-# %% id="spacing-table"
-display(lab09.figures.spacing_table(runs, packets))
-lab09.figures.gaps_figure(runs)
 
 # %% [markdown] id="picture-intro"
 # ## 7. The picture
@@ -322,54 +341,52 @@ lab09.figures.worst_picture(video, runs["loss"], qualities["loss"])
 
 # %% [markdown] id="damage-task"
 # **Your turn:** compute how many pictures one lost packet damaged, on average, in `loss` and in `queue`.
-# `qualities["loss"].frames` is a list of pictures, each with `.whole` (True or False). `runs["loss"].lost_packets` is
-# a number.
+# `qualities["loss"].frames` is a list of pictures, each with `.whole` (True or False) and `.time_s`.
+# `runs["loss"].lost_packets` is a number. Then find in `loss` when the damage of the *first* loss ended:
+# `whole_again_s` is the time of the first whole picture after the first damaged one, in seconds.
 
 # %% answer="damage"
 ### BEGIN SOLUTION
-per_lost = {
+damage = {
     name: sum(not frame.whole for frame in qualities[name].frames) / runs[name].lost_packets
     for name in lab09.LOSSY
 }
+pictures = iter(qualities["loss"].frames)
+broken = next(picture for picture in pictures if not picture.whole)
+damage["whole_again_s"] = next(picture.time_s for picture in pictures if picture.whole)
 ### STARTER
-# per_lost = {}  # YOUR TURN: per_lost["loss"] = ..., per_lost["queue"] = ...
+# damage = {"loss": None, "queue": None, "whole_again_s": None}
 ### END SOLUTION
-per_lost
+damage
 
-# %% check="damage" points=1
-lab09.check_damage(per_lost, runs, qualities).require()
+# %% check="damage" points=2
+lab09.check_damage(damage, runs, qualities).require()
 
-# %% [markdown] id="pictures-question"
-# **Question.** Why does one lost packet damage so many pictures, and until when?
+# %% answer="why"
+print(lab09.question("pictures", "together"))
+### BEGIN SOLUTION
+why = {"pictures": "a", "together": "d"}
+### STARTER
+# why = {"pictures": None, "together": None}
+### END SOLUTION
 
-# %% [markdown] reflect="pictures" points=1
-# The next picture builds on the damaged one, so the damage stays until the next keyframe, which builds on no other
-# picture. About 100 packets leave in a second, so the network loses one nearly every second. Keyframes come about every
-# two seconds. So most of the time lies between a loss and the next keyframe.
-#
-# **Rubric.** 1 point: pictures build on each other until the next keyframe. Typical wrong: (1) "the next picture is
-# whole again" - the curve stays down; (2) "the lost packet is sent again" - not by this sender.
-
-# %% [markdown] id="together-question"
-# **Question.** Why does a lost packet do less harm in `queue` than in `loss`?
-
-# %% [markdown] reflect="together" points=1
-# `queue` loses many packets in one busy second, and they damage the same pictures. In `loss` the losses are spread over
-# the whole video, and each one damages other pictures.
-#
-# **Rubric.** 1 point: the losses of `queue` come together and damage the same pictures. Typical wrong: (1) "in `queue`
-# the packets were less important" - each packet carries as much as in `loss`; (2) "`queue` loses fewer packets" - the
-# table counts the pictures for each lost packet.
+# %% check="why" points=2
+lab09.check_why(why).require()
 
 # %% [markdown] id="loss-question"
-# **Question.** Name one way to protect a video better against losses, and its price.
+# **Question.** You may protect this video against losses, in `loss` and in a call over `queue`. Name one way for each,
+# its price, and a number of this lab that speaks for it.
 
-# %% [markdown] reflect="loss" points=1
-# More keyframes shorten the damage, but raise the rate, because keyframes are large. Forward error correction sends
-# more packets. Retransmission costs a round trip.
+# %% [markdown] reflect="loss" points=3
+# In `loss` eight packets in a thousand were lost, each at another moment, and each damaged 37 pictures. More keyframes
+# shorten the damage, but raise the rate, because keyframes are large. Forward error correction repairs single losses
+# and sends more packets. A film can also ask for lost packets again: this takes a round trip, and a buffer of 300 ms
+# has room for it. In `queue` 28 packets were lost in one busy second, too many for forward error correction: more
+# packets make the queue fuller. A sender that lowers its rate loses fewer of them, and the picture is worse.
 #
-# **Rubric.** 1 point: a way with its price. Typical wrong: (1) "a faster link" - it does not help if the link loses
-# packets at random; (2) "TCP, it loses nothing" - TCP retransmits, so later packets wait: name this price.
+# **Rubric.** 3 points: a way for each of the two that fits its losses (spread or in a row), a price for each, and a
+# number. 1 point less for each that is missing. Typical wrong: (1) "a faster link" - it does not help if the link
+# loses packets at random; (2) "TCP, it loses nothing" - TCP retransmits, so later packets wait: name this price.
 
 # %% id="calibration"
 lab09.calibration()
@@ -377,8 +394,8 @@ lab09.calibration()
 # %% [markdown] id="end-of-lab"
 # ## 8. What you know now
 #
-# You know how a video becomes packets, and how a slow link spaces them. You know what jitter measures, that an
-# emulated link sends bursts that no cable sends, and that one lost packet damages many pictures. Run the whole study,
+# You know how a video becomes packets, and how a slow link delays them. You know what jitter measures and what it does
+# not, how long a player must wait, and that one lost packet damages many pictures. Run the whole study,
 # six networks and 50 s, with `linklab study run video`.
 #
 # **Three questions for review.**
@@ -391,8 +408,8 @@ lab09.calibration()
 #    <details><summary>Answer</summary>0: the packets arrive as far apart as they left. Jitter measures only
 #    differences.</details>
 # 3. A player waits 300 ms before it shows the first picture. Which problem does this solve, and which not?
-#    <details><summary>Answer</summary>Packets that are up to 300 ms later than the first one still arrive in time. A
-#    lost packet stays lost.</details>
+#    <details><summary>Answer</summary>Packets that are up to 300 ms later than the first one are in time. A lost packet
+#    stays lost, unless the player asks for it again and it comes within these 300 ms.</details>
 #
 # **Where to read on.** RFC 3550 (RTP; section 6.4.1 and appendix A.8: jitter), RFC 3393 (IPDV, the variation of
 # delay), RFC 2250 (MPEG-TS over RTP), RFC 8289 (CoDel). Jimenez and others, *Study of Multimedia Delivery over

@@ -2,10 +2,11 @@
 # # Lab 10: Switches
 #
 # One switch can serve several networks. You divide a switch into *VLANs* (virtual LANs), connect them by a router on
-# a single cable, and look at the tags that make this work. Then you predict the round trip on real cables and measure
+# a single cable, and look at the tags that make this work. You do the same once more with another kind of switch. Then
+# you predict the round trip on real cables and measure
 # it as a published study did. At the end you look for causes of the study's results.
 #
-# **Time:** 140 minutes (and 15 for the optional part). **You need:** `lab[...].cmd`, subnets and gateways (Lab 01),
+# **Time:** 155 minutes (and 15 for the optional part). **You need:** `lab[...].cmd`, subnets and gateways (Lab 01),
 # transmission delay (Lab 04), sharing a link (Lab 06).
 #
 # The study: F. Sans and E. Gamess compared a Cisco switch with two switches made of PCs (2013). Their paper prints
@@ -146,32 +147,81 @@ tag = "a"
 # %% check="tag" points=1
 lab10.check_tag(tag).require()
 
-# %% [markdown] id="frames-question"
-# **Question.** The request crosses r1's cable twice. What differs between the two frames, and which device changed it?
+# %% answer="frames"
+print(lab10.question("changed"))
+### BEGIN SOLUTION
+frames = {"ttl": 63, "changed": "b"}
+### STARTER
+# frames = {"ttl": None, "changed": None}  # the request's TTL when it reaches h3, and a letter
+### END SOLUTION
 
-# %% [markdown] reflect="frames" points=2
-# The tag is 10 and then 20, the MAC addresses are h1 to r1 and then r1 to h3, and the TTL is 64 and then 63. r1 changed
-# all of them: it *routed* the packet and made a new frame for it.
+# %% check="frames" points=1
+lab10.check_frames(frames).require()
+
+# %% [markdown] id="ovs-task"
+# ### The same with Open vSwitch (20 minutes)
 #
-# **Rubric.** 2 points: two differences, and r1 as the cause. 1 point: one of these. Typical wrong: (1) "the switch
-# changed the tag" - a switch keeps a frame's VLAN, and only a router moves a packet from one VLAN to another; (2) "the
-# IP addresses" - they stay those of h1 and h3 on the whole way.
-
-# %% [markdown] id="trunk-question"
-# **Question.** Someone removes VLAN 20 from the trunk. Which pings between the four hosts still work, and why? You may
-# try it.
-
-# %% [markdown] reflect="trunk" points=1
-# h1 and h2 still reach each other, and so do h3 and h4: they are in one subnet, so they send to each other directly,
-# and the frames stay in the switch. h1 and h3 do not reach each other: the request reaches r1, but the trunk port drops
-# the frame that r1 sends with tag 20.
+# One PC of the study ran *Open vSwitch*, another switch in software. It keeps the settings of its ports in
+# a database, and `ovs-vsctl` writes them:
 #
-# **Rubric.** 1 point: the right pings, with the reason for one that works or one that fails. Typical wrong: (1)
-# "nothing works" - frames within a VLAN need no trunk here; (2) "h1 reaches h3, but the answer is lost" - the request
-# itself already needs tag 20 after r1.
+# - `ovs-vsctl set port s1-eth1 tag=10` makes s1-eth1 an access port of VLAN 10.
+# - `ovs-vsctl set port s1-eth5 trunks=10,20` makes s1-eth5 a trunk: only these VLANs pass, with a tag. Without any
+#   setting a port is a trunk of *all* VLANs.
+#
+# The next cell starts the same cables with Open vSwitch, and gives r1 your sub-interfaces.
+#
+# **Your turn:** write the commands for all five ports. `ovs-vsctl clear port s1-eth1 tag` takes a setting back. The
+# cell then lets h1 ping h3, and shows what the switch has learned.
 
-# %% id="explain-trunk"
-lab10.explain("trunk")
+# %% answer="ovs"
+lab.stop()
+lab = start(Cables(), switch="ovs")
+for command in router_commands:
+    lab["r1"].cmd(command)
+ovs_commands = [
+    ### BEGIN SOLUTION
+    *(f"ovs-vsctl set port s1-eth{n} tag={vlan}" for n, vlan in enumerate((10, 10, 20, 20), 1)),
+    "ovs-vsctl set port s1-eth5 trunks=10,20",
+    ### STARTER
+    # # YOUR TURN: one command for each port
+    ### END SOLUTION
+]
+for command in ovs_commands:
+    print("s1#", command, lab["s1"].cmd(command))
+print(lab["h1"].cmd("ping -n -c 1 -w 2 10.0.20.3"))
+print(lab["s1"].cmd("ovs-appctl fdb/show s1"))
+
+# %% check="ovs" points=3
+lab10.check_ovs(lab).require()
+
+# %% [markdown] id="claim-task"
+# ### A claim to test
+#
+# Ask a language model how VLANs keep hosts apart, and you get a paragraph like this one. It is fluent, and one of its
+# sentences is wrong.
+#
+# > (1) A switch forwards a broadcast only to ports of the VLAN in which it came, so ARP finds no host of another VLAN.
+# > (2) Frames leave an access port without a tag, so the hosts need to know nothing of VLANs. (3) The trunk carries the
+# > VLANs to the router: if somebody removes VLAN 20 from it, the hosts of VLAN 20 are cut off, and h3 reaches neither
+# > h1 nor h4. (4) A packet that crosses from one VLAN to the other is routed: its frame has new MAC addresses, and its
+# > TTL is one less. (5) All this is the same with a Linux bridge and with Open vSwitch, and only the commands differ.
+#
+# **Your turn:** find the wrong sentence, and measure the run that shows it: change the switch, and give what
+# `measure.run(lab, measure.PingFlow(SOURCE, DESTINATION, count=3))` returns. Store the sentence's number and the run.
+
+# %% answer="claim"
+### BEGIN SOLUTION
+wrong_sentence = 3
+lab["s1"].cmd("ovs-vsctl set port s1-eth5 trunks=10")
+shows_it = measure.run(lab, measure.PingFlow("h3", "h4", count=3))
+print(shows_it)
+### STARTER
+# wrong_sentence = None  # its number
+# shows_it = None  # YOUR TURN: a command on s1, then what measure.run returns
+### END SOLUTION
+
+# %% check="claim" points=3
+lab10.check_claim(wrong_sentence, shows_it).require()
 
 # %% [markdown] id="rtt-task"
 # ## 5. Round trips with and without a router (30 minutes)
@@ -326,35 +376,19 @@ for setting in ["70/70", "30/90"]:
     stepped[setting] = measure.run_together(fair, flows)
 lab10.shares_table(share_runs, stepped)
 
-# %% [markdown] id="pair-question"
-# **Question.** Compare the last two columns. In exact step, one sender has all losses of a run. Why? Remember that the
-# packets of both senders arrive as a pair, and that only one or two places of the queue become free between two pairs.
+# %% answer="pairs"
+# Compare the last two columns: out of step, and in step. `free`: at 70/70 in step, packets come
+# in pairs. How many places of the queue does t1's link free from one pair to the next?
+print(lab10.question("pair", "step"))
+### BEGIN SOLUTION
+between_ms, frame_ms = 1470 * 8 / 7000, 1536 * 8 / 10_000
+pairs = {"free": between_ms / frame_ms, "pair": "b", "step": "a"}
+### STARTER
+# pairs = {"free": None, "pair": None, "step": None}
+### END SOLUTION
 
-# %% [markdown] reflect="pair" points=2
-# The queue of `s1-eth3` is full, so it drops the next packet that arrives. One place becomes free each time a frame
-# leaves. In exact step, the packets of both senders arrive as a pair, always in the same order. The first packet takes
-# the place that became free since the last pair. The second packet finds a place only when two became free (70/70: 1.37
-# on average). The switch prefers neither sender: the timing decides.
-#
-# **Rubric.** 2 points: the same order at each arrival, and too few free places for the second packet. 1 point: one of
-# these. Typical wrong: (1) "the switch prefers port 1" - random starts remove the preference; (2) "h2 is punished
-# because it sends too much" - drop-tail does not count packets by sender.
-
-# %% [markdown] id="step-question"
-# **Question.** When the senders are out of step, a sender that offers more also gets more, nearly in proportion. Why
-# does the full queue not give each sender half?
-
-# %% [markdown] reflect="step" points=1
-# Out of step, each packet finds a free place with about the same probability, so each sender loses about the same
-# *share* of its packets. If a sender sends more, it gets more. Nothing makes the shares equal, because UDP does not
-# slow down.
-#
-# **Rubric.** 1 point: equal probability of loss for each packet. Typical wrong: (1) "each gets half" - TCP tends to
-# that with equal round trips, because it slows down after a loss; (2) "the switch serves the senders in turn" - it has
-# one queue, and serves packets in the order of arrival.
-
-# %% id="explain-step"
-lab10.explain("step")
+# %% check="pairs" points=3
+lab10.check_pairs(pairs).require()
 
 # %% [markdown] id="study-question"
 # **Question.** The study reports that its Cisco switch shared the link less fairly than its PCs did. Name a possible

@@ -11,12 +11,13 @@ from linklab import start
 from linklab.labs.lab00 import rules as lab00
 from linklab.labs.lab10 import rules as lab10
 from linklab.labs.lab10 import testbeds
-from linklab.measure import ConstantRateResult, EchoFlow, EchoResult, Origin, Run
+from linklab.measure import ConstantRateResult, EchoFlow, EchoResult, Origin, PingFlow, PingResult, Run
 from linklab.network import TWO_HOSTS, NetworkState, expected_state
 from linklab.network.catalogue import fairness, router_on_a_stick
 from linklab.network.state import Membership
-from tests.grade.failures import also_wrong, failed, hints, the_failure
+from tests.grade.failures import also_wrong, failed, hints, said, the_failure
 from tests.labs.predicted import commit
+from tests.labs.refused import refused
 
 BUILT = expected_state(router_on_a_stick(10))
 
@@ -50,12 +51,12 @@ def test_a_switch_without_filtering_says_how_to_begin() -> None:
     )
     state = NetworkState(tuple(without))
     assert len(failed(lab10.check_ports(state))) == 5
-    said = []
+    given = []
     for number in range(3):
         result = lab10.check_ports(state)
-        said.append(result.checks[0].hint)
+        given.append(result.checks[0].hint)
         also_wrong(result, number)
-    assert ["vlan_filtering 1" in hint for hint in said] == [False, False, True]
+    assert ["vlan_filtering 1" in hint for hint in given] == [False, False, True]
 
 
 @pytest.mark.parametrize(
@@ -173,3 +174,71 @@ def test_the_finished_network_is_not_the_student_s_work() -> None:
             assert "not your Topo" in the_failure(check(lab)).reason
     with start(TWO_HOSTS) as lab:
         assert "not your Topo" in the_failure(lab00.check_network(lab)).reason
+
+
+# --- Open vSwitch, numbers and letters, and the claim
+
+
+class OpenVSwitch(Pinged):
+    """The same with a switch that `ovs-vsctl list-br` names."""
+
+    def cmd(self, command: str) -> str:
+        """What ovs-vsctl or ping says."""
+        return "s1\n" if command.startswith("ovs-vsctl") else super().cmd(command)
+
+
+def test_an_open_vswitch_is_judged_by_its_ports_and_by_pings() -> None:
+    both = ("10.0.10.2", "10.0.20.3")
+    assert lab10.check_ovs(OpenVSwitch(BUILT, *both)).passed
+    assert "no Open vSwitch" in said(lab10.check_ovs(Pinged(BUILT, *both)))
+    wrong = live("s1-eth3", vlans=Membership(10))
+    assert "s1-eth3, the port of h3" in [it.description for it in failed(lab10.check_ovs(OpenVSwitch(wrong, *both)))]
+
+
+WITHOUT_20 = live("s1-eth5", vlans=Membership(None, (10,)))
+
+
+def pinged(source: str, destination: str, answered: int, state: NetworkState = WITHOUT_20) -> PingResult:
+    rtts_ms = tuple(0.1 if k < answered else None for k in range(3))
+    origin = Origin("t", "7", network=state)
+    return PingResult(PingFlow(source, destination, count=3), origin, rtts_ms, None, None, None, None, 0, 0)
+
+
+FRAMES = {"ttl": 63, "changed": "b"}
+PAIRS = {"free": 1.367, "pair": "b", "step": "a"}
+
+
+def test_right_answers_on_frames_and_pairs_and_the_claim_pass() -> None:
+    assert lab10.check_frames(FRAMES).passed
+    assert lab10.check_pairs(PAIRS).passed
+    for ends in (("h3", "h4"), ("h4", "h3")):
+        assert lab10.check_claim(3, pinged(*ends, 3)).passed
+
+
+test_wrong_ones_are_refused_and_named = refused(
+    {
+        lab10.check_frames: [
+            (FRAMES | {"ttl": 64}, "that is what h1 sent"),
+            (FRAMES | {"ttl": 62}, "counts two routers"),
+            (FRAMES | {"changed": "a"}, "only a router moves a packet"),
+            (FRAMES | {"changed": "c"}, "both times"),
+        ],
+        lab10.check_pairs: [
+            (PAIRS | {"free": 1.43}, "leaves out the headers"),
+            (PAIRS | {"free": 0.684}, "two packets of any sender"),
+            (PAIRS | {"free": 0.7315}, "upside down"),
+            (PAIRS | {"pair": "c"}, "both send the same"),
+            (PAIRS | {"step": "b"}, "each would get half"),
+        ],
+        lab10.check_claim: [
+            (5, pinged("h3", "h4", 3), "you set up both"),
+            (None, pinged("h3", "h4", 3), "not answered yet"),
+            (3, None, "not measured yet"),
+            (3, pinged("h3", "h4", 3, BUILT), "the trunk was trunk of VLANs 10, 20"),
+            (3, pinged("h3", "h4", 3, live("s1-eth5", vlans=None)), "one of all VLANs"),
+            (3, pinged("h1", "h3", 0), "there is no PingFlow h3-h4"),
+            (3, pinged("h3", "h4", 0), "0 of 3 pings were answered"),
+            (3, replace(pinged("h3", "h4", 3), interrupted=True), "stopped before its end"),
+        ],
+    }
+)

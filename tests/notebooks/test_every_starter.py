@@ -21,7 +21,7 @@ EMPTY: Final[Mapping[str, tuple[str, ...]]] = {
     "06": ("answer-runs",),
     "07": ("throughput-figure",),
     "08": ("answer-waste", "answer-bandwidth", "answer-calm"),
-    "09": ("study-table", "spacing-table", "qualities"),
+    "09": ("study-table", "answer-late", "qualities"),
     "10": ("step",),
     "11": ("answer-tracks", "controls-figure", "queues-figure", "answer-together"),
     "12": ("answer-long", "answer-one", "all-figure"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from linklab.analysis.video_statistics import bandwidths, delays, each_second_kbps, summed_up
@@ -13,7 +13,8 @@ from linklab.measure import Quality, Video, VideoResult, picture_at
 from linklab.measure.video_file import IP_PACKET_BYTES
 from linklab.published import publication
 from linklab.show import Table, table
-from linklab.show.video import distribution, pictures, rate_over_time, similarity_over_time
+from linklab.show.chart import lines as chart_lines
+from linklab.show.video import pictures, rate_over_time, similarity_over_time
 
 if TYPE_CHECKING:
     from linklab.show.figure import Drawing
@@ -32,11 +33,6 @@ _QUANTITIES: Final[tuple[tuple[str, str], ...]] = (
 def arrivals(run: VideoResult) -> tuple[list[float], list[float]]:
     """Return when each packet arrived and what its timestamp says, in seconds, in the order of arrival."""
     return [there for there, _, _ in run.arrived], [media for _, media, _ in run.arrived]
-
-
-def gaps_ms(run: VideoResult) -> list[float]:
-    """Return the times between packets of a run, in ms."""
-    return list(delays(run))
 
 
 def study_table(runs: Runs) -> Table | str:
@@ -65,21 +61,19 @@ def _digits(value: float) -> str:
 
 
 def spacing_table(runs: Runs, predicted: Prediction) -> Table | str:
-    """Compare the least time between packets at 2 Mbit/s: predicted, theory, the study's, with and without a burst."""
-    wan, frame = runs.get("wan"), runs.get("one frame")
+    """Compare the least time between packets at 2 Mbit/s: predicted, by theory, the study's, and measured."""
+    wan = runs.get("wan")
     if wan is None:
         return NOTHING
     theory = FRAME_BYTES * 8 / 2 / 1000
     study = publication("video").rows("figures", link_mbps=2, quantity="delay_ms")
-    without = None if frame is None else min(gaps_ms(frame))
-    headings = ["", "predicted", "theory", "study, real", "study, Mininet", "yours", "yours, bucket of one frame"]
+    headings = ["", "predicted", "theory", "study, real", "study, Mininet", "yours"]
     row = [
         "least time at 2 Mbit/s (ms)",
         dict(predicted.numbers).get("spacing_ms"),
         theory,
         *(it["minimum"] for it in study),
-        min(gaps_ms(wan)),
-        without,
+        min(delays(wan)),
     ]
     return table(headings, [row], "Two packets, one behind the other")
 
@@ -95,11 +89,23 @@ def rate_figure(runs: Runs) -> Drawing | str:
     return rate_over_time(lines, limit_kbps=2000 * IP_PACKET_BYTES / FRAME_BYTES) if lines else NOTHING
 
 
-def gaps_figure(runs: Runs) -> Drawing | str:
-    """Draw how the times between packets of the lossless runs are distributed."""
-    lines = {name: gaps_ms(run) for name in ("gigabit", "wan", "one frame") if (run := runs.get(name)) is not None}
-    marks = {"a frame at 2 Mbit/s": FRAME_BYTES * 8 / 2 / 1000}
-    return distribution(lines, "time between packets", "ms", marks=marks) if lines else NOTHING
+def late_figure(runs: Runs, late_percent: Callable[[Sequence[float], Sequence[float], float], float]) -> Drawing | str:
+    """Draw how many packets are late by playout buffer, in the runs on 2 Mbit/s and on a gigabit, by this function."""
+    buffers = range(20, 501, 10)
+    lines = {}
+    for name in ("gigabit", "queue", "wan"):
+        run = runs.get(name)
+        if run is not None and (found := [late_percent(*arrivals(run), ms) for ms in buffers])[0] is not None:
+            lines[name] = list(buffers), found
+    if not lines:
+        return NOTHING
+    return chart_lines(
+        "Late packets by playout buffer, 20 to 500 ms",
+        lines,
+        "playout buffer (ms)",
+        "late packets (%)",
+        title="Late packets by playout buffer",
+    )
 
 
 def normality_table(run: VideoResult | None) -> Table | str:

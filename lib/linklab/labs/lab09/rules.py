@@ -1,4 +1,4 @@
-"""What Lab 09, Video, asks, and how it is judged: packets of a stream, jitter, and what loss does to the picture.
+"""What Lab 09, Video, asks, and how it is judged: packets of a stream, jitter, a playout buffer, and lost pictures.
 
 Expectations are computed from the video as it was encoded, and from the run itself.
 """
@@ -17,13 +17,14 @@ from typing import Final
 from linklab.analysis import Expectation
 from linklab.analysis.video_statistics import delays, rtp_jitter_ms
 from linklab.grade.check import Check, Refuse, collect_checks
-from linklab.grade.choices import letter
+from linklab.grade.choices import choices, letter, letters
 from linklab.grade.measured import results_of
 from linklab.grade.predictions import Predictions
 from linklab.grade.questions import JudgedBy, Question, Slip, Value, asked, asked_each, stated
 from linklab.grade.result import Result, guarded
 from linklab.grade.student_functions import Case, Formula, Trial
-from linklab.grade.wanted import Wanted, require_result
+from linklab.grade.wanted import Wanted, exactly, refuse_another_network, require_result, require_shape
+from linklab.labs.claims import claim, contradicts
 from linklab.labs.printed import require_printed, round_trips_ms
 from linklab.measure import Quality, Video, VideoFlow, VideoResult
 from linklab.measure.video_file import IP_PACKET_BYTES, RTP_PACKET_BYTES, TS_PACKET_BYTES
@@ -31,8 +32,9 @@ from linklab.network import Network, differences, expected_state, path
 from linklab.network.catalogue import video_network
 from linklab.units import BITS_PER_BYTE, ETHERNET_HEADER_BYTES, ETHERNET_MTU_BYTES, transmission_ms
 
-__all__ = ["LOSSY", "NETWORKS", "path"]
+__all__ = ["LOSSY", "NETWORKS", "path", "video_network"]
 
+_FOLDER: Final = Path(__file__).parent
 PAYLOAD_BYTES: Final = 7 * TS_PACKET_BYTES
 FRAME_BYTES: Final = IP_PACKET_BYTES + ETHERNET_HEADER_BYTES
 WAN_MBPS: Final = 2
@@ -43,7 +45,7 @@ NETWORKS: Final[Mapping[str, Network]] = {
     "loss": video_network(3, 8, loss_percent=1),
     "queue": video_network(3, 2, queue_packets=10),
 }
-"""The networks that the lab measures on, by name; "one frame" is "wan" with another token bucket."""
+"""The networks that the lab measures on, by name."""
 
 
 # --- Predictions
@@ -184,18 +186,135 @@ _JITTER: Final = Trial(
 )  # fmt: skip
 
 
+# --- A playout buffer
+
+
+def lateness_ms(arrivals_s: Times, timestamps_s: Times) -> list[float]:
+    """Return by how much each packet came later than the first one, measured by their timestamps."""
+    first_s = arrivals_s[0] - timestamps_s[0]
+    return [1000 * (came - meant - first_s) for came, meant in zip(arrivals_s, timestamps_s, strict=True)]
+
+
+def _late_percent(arrivals_s: Times, timestamps_s: Times, buffer_ms: float) -> float:
+    late = [by_ms > buffer_ms for by_ms in lateness_ms(arrivals_s, timestamps_s)]
+    return 100 * sum(late) / len(late)
+
+
+def _late_by(arrivals_s: Times, timestamps_s: Times, buffer_ms: float, *, before: bool) -> float:
+    """Compare each packet with the one before it, or each arrival with the first, whatever the timestamps say."""
+    if before:
+        late = [by_ms > buffer_ms for by_ms in (0.0, *_differences_ms(arrivals_s, timestamps_s))]
+    else:
+        late = [1000 * (came - arrivals_s[0]) > buffer_ms for came in arrivals_s]
+    return 100 * sum(late) / len(late)
+
+
+@guarded("Lab 09, late packets")
+def check_late(function: object) -> Iterable[Check]:
+    """Judge a function of arrivals, timestamps and a buffer in ms: how many packets are late, in percent."""
+    return _LATE.checks(function)
+
+
+_MEANT: Final = (0.0, 0.010, 0.020, 0.030)
+_SINCE_FIRST: Final = "compare the time since the first arrival with the time since the first timestamp"
+_LATE: Final = Trial(
+    _late_percent,
+    {
+        "one packet later than the buffer": ((0.0, 0.010, 0.075, 0.080), _MEANT, 52.0),
+        "a shorter buffer": ((0.0, 0.010, 0.075, 0.080), _MEANT, 20.0),
+        "all packets equally late": ((7.0, 7.010, 7.020, 7.030), _MEANT, 5.0),
+        "packets that come later and later": ((1.0, 1.030, 1.060, 1.090, 1.120), (*_MEANT, 0.040), 50.0),
+        "a pause of the sender": ((3.0, 3.004, 3.604), (1.0, 1.004, 1.600), 20.0),
+    },
+    (
+        "a packet is late if it comes after its turn: when does the player show it?",
+        f"{_SINCE_FIRST}, for each packet",
+        "(arrival - first arrival) - (timestamp - first timestamp) > buffer_ms / 1000; count these, in percent",
+    ),
+    (
+        Formula(lambda a, t, b: _late_percent(a, t, b) / 100, "that is a share of 1", "multiply by 100 for percent"),
+        Formula(lambda a, t, b: 100 - _late_percent(a, t, b), "these are the packets in time", "count the late ones"),
+        Formula(lambda a, t, b: _late_percent(a, t, b) * len(a) / 100, "that is a number of packets",
+                "divide it by the number of all packets, times 100"),
+        Formula(lambda a, t, b: _late_percent(a, t, 1000 * b), "that takes the buffer for seconds",
+                "buffer_ms / 1000 is the buffer in seconds"),
+        Formula(lambda a, t, b: _late_by(a, t, b, before=True), "that compares each packet with the one before",
+                _SINCE_FIRST),
+        Formula(lambda a, t, b: _late_by(a, t, b, before=False), "that leaves out the timestamps", _SINCE_FIRST),
+    ),
+)  # fmt: skip
+
+_BUFFERED: Final = ("wan", "queue")
+
+
+@guarded
+def check_buffers(answers: object, runs: object) -> Result:
+    """Judge the shortest buffers without late packets, in ms, by the runs themselves, and the letter for a call."""
+    each = results_of(runs, VideoResult)
+    questions = [*(_buffer(name, each.get(name)) for name in _BUFFERED), *choices(_FOLDER, "call")]
+    return asked("Lab 09, playout buffers", answers, questions, '{"wan": 12, "queue": 12, "call": "a"}')
+
+
+def _buffer(name: str, run: VideoResult | None) -> Question:
+    what = f"shortest buffer without a late packet ({name})"
+    if run is None or len(run.arrived) < 2:
+        missing = Check.failing(what, "its run is missing", "run the cells above that measure it")
+        return JudgedBy(name, lambda _, __: missing)
+    arrivals_s, timestamps_s, *_ = zip(*run.arrived, strict=True)
+    right = max(lateness_ms(arrivals_s, timestamps_s))
+    hints = (
+        "with this buffer your function returns 0, and with one that is 1 ms shorter it does not",
+        "try buffers from 0 ms on, in steps of 1 ms",
+        "min(ms for ms in range(500) if late_percent(..., ms) == 0)",
+    )
+    slips = (
+        Slip(right / 1000, "that looks like seconds", "give it in ms"),
+        Slip(_last_jitter_ms(arrivals_s, timestamps_s), "that is the jitter",
+             "jitter compares neighbours: how late is the latest packet?"),
+    )  # fmt: skip
+    expected = Expectation(
+        right, right - 0.5, right + 2, "ms", "the latest packet", source="the run", allowance="steps of a millisecond"
+    )
+    return Value(name, what, expected, hints, slips)
+
+
+_CLAIMED_MBPS: Final = 1.3
+_CLAIMED_MS: Final = 300
+
+
+def _waits_longer(given: object) -> Check:
+    """Judge the video over a WAN link that carries its mean rate: packets are later than the buffer of the claim."""
+    what, network = "the run that shows it", video_network(3, _CLAIMED_MBPS)
+    how = "with start(lab09.video_network(3, ...)) as lab: shows_it = measure.run(lab, flow)"
+    run = require_result(what, given, Wanted(VideoFlow, ("h1", "h2"), (exactly("sender", "paced"),)), how)
+    refuse_another_network(what, run.origin.network, network)
+    rate = exactly("rate_mbps", _CLAIMED_MBPS, f"the sentence speaks of a WAN link of {_CLAIMED_MBPS:g} Mbit/s")
+    require_shape(what, run.origin.network, network.links[2].ends[0], (rate,))
+    if len(run.arrived) < 2:
+        raise Refuse(what, f"only {len(run.arrived)} packets arrived", how)
+    arrivals_s, timestamps_s, *_ = zip(*run.arrived, strict=True)
+    late = _late_percent(arrivals_s, timestamps_s, _CLAIMED_MS)
+    return contradicts(
+        f"a buffer of {_CLAIMED_MS} ms is long enough",
+        f"{late:.3g} % of the packets are late with a buffer of {_CLAIMED_MS} ms",
+        is_wrong=late > 0,
+        step="send the whole video of this notebook, 10 s of it",
+    )
+
+
+check_claim = claim("Lab 09, a claim to test", _FOLDER, _waits_longer)
+"""Judge the number of the wrong sentence on playout buffers, and the run that shows it."""
+
+
 # --- Runs
 
 _FRAME_MS: Final = transmission_ms(FRAME_BYTES, WAN_MBPS)
-_SLOWER: Final = 1.05
-"""So many times a frame's time is not the time of a link of this rate."""
 _SLOW: Final = "in its busiest second this video needs more than 2 Mbit/s, so packets wait"
 _SHORT: Final = "at most ten packets wait, and the queue drops the next one"
 _LOSES_NOTHING: Final = ("packets lost", 0.0, 0.0, "its links lose no packets")
 _BOUNDS: Final[Mapping[str, tuple[tuple[str, float, float, str], ...]]] = {
     "gigabit": (("longest delay", 0.0, 1.0, "on a gigabit link no queue builds up here"), _LOSES_NOTHING),
     "wan": (("longest delay", 8 * _FRAME_MS, math.inf, _SLOW), _LOSES_NOTHING),
-    "one frame": (("longest delay", 8 * _FRAME_MS, math.inf, _SLOW), _LOSES_NOTHING),
     "loss": (
         ("longest delay", 0.0, 50.0, "8 Mbit/s are enough for this video"),
         # 1 % of a thousand packets: more than three standard deviations to both sides
@@ -210,7 +329,7 @@ _BOUNDS: Final[Mapping[str, tuple[tuple[str, float, float, str], ...]]] = {
 
 
 @guarded
-def check_runs(runs: object, video: object, names: tuple[str, ...] = tuple(NETWORKS)) -> Result:
+def check_runs(runs: object, video: object) -> Result:
     """Judge runs by name: each sends the whole video from h1 to h2, over the network that its name says."""
 
     def judge(name: str, given: object) -> Iterator[Check]:
@@ -219,7 +338,7 @@ def check_runs(runs: object, video: object, names: tuple[str, ...] = tuple(NETWO
         yield _same_video(name, run, video)
         yield from _as_named(name, run)
 
-    result = asked_each("Lab 09, the runs", runs, names, judge, '{"gigabit": measure.run(...), ...}')
+    result = asked_each("Lab 09, the runs", runs, NETWORKS, judge, '{"gigabit": measure.run(...), ...}')
     own = _predictions(video if isinstance(video, Video) else None)
     return own.compared(result, "packets", dict(_seen(results_of(runs, VideoResult))))
 
@@ -267,20 +386,6 @@ def _as_named(name: str, run: VideoResult) -> Iterator[Check]:
             yield Check.passing(f"run {name}: {what}", expected, found)
         else:
             yield Check.failing(f"run {name}: {what}", f"{found} does not fit: {why}", again, expected, found)
-    if name == "one frame":
-        bucket = (
-            "set the bucket before you send: tc qdisc replace dev r1-eth1 root tbf rate 2mbit burst 1371 latency 5s"
-        )
-        what, expected, least_ms = f"run {name}: least time between packets", f"{_FRAME_MS:.2f} ms", min(delays(run))
-        # the bucket holds a byte more than the frame
-        if least_ms > _SLOWER * _FRAME_MS:
-            reason = f"{least_ms:.4g} ms does not fit: where packets wait, one follows the other after a frame's time"
-            yield Check.failing(what, reason, bucket, expected, f"{least_ms:.4g} ms")
-        elif least_ms >= _FRAME_MS - 0.01:
-            yield Check.passing(what, expected, f"{least_ms:.4g} ms")
-        else:
-            reason = f"{least_ms:.4g} ms does not fit: a bucket of one frame lets no packet pass early"
-            yield Check.failing(what, reason, bucket, expected, f"{least_ms:.4g} ms")
 
 
 def _bounds(low: float, high: float, unit: str) -> str:
@@ -340,32 +445,52 @@ def _pings_check(pings: object) -> Check:
     return Check.passing(what, wanted, found)
 
 
-@guarded("Lab 09, a bucket of one frame")
-def check_bucket(shown: object, run: object, video: object) -> Iterator[Check]:
-    """Judge what tc showed of Mininet's bucket, and the run with a bucket of one frame in its place."""
-    what, command = "the bucket of r1-eth1", 'shown = lab["r1"].cmd("tc class show dev r1-eth1")'
-    found = re.search(r"class htb .*burst (\S+)", shown) if isinstance(shown, str) else None
-    if found is None:
-        yield Check.failing(
-            what, "the text shows no class of HTB", f"{command}, before you replace the bucket", "class htb ..."
-        )
-    else:
-        yield Check.passing(what, "class htb ...", found.group().strip())
-    yield from check_runs({"one frame": run}, video, ("one frame",)).checks
-
-
-check_close = letter("Lab 09, packets that come too close", Path(__file__).parent, "close_packets")
-"""Judge why packets came too close in Mininet: a letter."""
+check_wait = letter("Lab 09, what a long queue costs", _FOLDER, "wait")
+"""Judge the letter: what the long queue cost, and whom."""
+check_mean = letter("Lab 09, the mean", _FOLDER, "mean")
+"""Judge the letter: why a mean over packets is higher than one over time."""
+check_why = letters("Lab 09, what lost packets damage", _FOLDER, "pictures", "together")
+"""Judge the letters: why one lost packet damages many pictures, and why packets lost together damage fewer."""
 
 
 @guarded
 def check_damage(per_lost: object, runs: object, qualities: object) -> Result:
     """Judge how many pictures each lost packet damaged, in the runs "loss" and "queue"."""
     each, seen = results_of(runs, VideoResult), results_of(qualities, Quality)
-    questions = [_damage(name, each.get(name), seen.get(name)) for name in LOSSY]
-    result = asked("Lab 09, damage", per_lost, questions, '{"loss": 12.3, "queue": 12.3}')
+    questions = [*(_damage(name, each.get(name), seen.get(name)) for name in LOSSY), _whole_again(seen.get("loss"))]
+    result = asked("Lab 09, damage", per_lost, questions, '{"loss": 12.3, "queue": 12.3, "whole_again_s": 1.23}')
     measured = {"damaged": seen["loss"].damaged_percent} if "loss" in seen else {}
     return PREDICTIONS.compared(result, "damaged", measured)
+
+
+def _whole_again(seen: Quality | None) -> Question:
+    """Ask when the damage of the first loss ended: a picture that the student finds."""
+    what = "first whole picture after a damaged one (loss)"
+    frames = seen.frames if seen is not None else ()
+    broken = next((number for number, frame in enumerate(frames) if not frame.whole), len(frames))
+    again = next((frame for frame in frames[broken:] if frame.whole), None)
+    if again is None:
+        missing = Check.failing(what, "its run is missing", "run the cells above that measure it")
+        return JudgedBy("whole_again_s", lambda _, __: missing)
+    last = max(frame.time_s for frame in frames if not frame.whole)
+    slips = (
+        Slip(frames[broken].time_s, "that is the first damaged picture", "which one after it is whole?"),
+        Slip(again.time_s - frames[broken].time_s, "that is how long the damage lasted",
+             "give the time of the picture in the video"),
+        Slip(last, "that is the last damaged picture of all", "the first damage ended before"),
+        Slip(0.0, "that is the first picture of the video", "begin behind the first damaged one"),
+    )  # fmt: skip
+    hints = (
+        "the damage ends at a picture that builds on no other",
+        "go through the pictures in order: first to one that is not whole, then on to one that is",
+        "next(it.time_s for it in pictures if it.whole), behind the first damaged one",
+    )
+    picture_s = 1 / 60
+    expected = Expectation(
+        again.time_s, again.time_s - picture_s / 2, again.time_s + picture_s / 2, "s", "the picture's time",
+        source="the run", allowance="half a picture",
+    )  # fmt: skip
+    return Value("whole_again_s", what, expected, hints, slips)
 
 
 def _damage(name: str, run: VideoResult | None, seen: Quality | None) -> Question:

@@ -13,17 +13,18 @@ from typing import Final
 
 from linklab.analysis import Expectation
 from linklab.analysis.sharing import proportional
-from linklab.grade.check import Check
-from linklab.grade.choices import letter
+from linklab.grade.check import Check, Refuse
+from linklab.grade.choices import choices, letter
 from linklab.grade.measured import measured, results_of
 from linklab.grade.predictions import Predictions
-from linklab.grade.questions import Slip, Value, asked_each, stated
+from linklab.grade.questions import Slip, Value, asked, asked_each, stated
 from linklab.grade.reachability import Checkable, of_topo, pings_answered, running, state_of
 from linklab.grade.result import Result, guarded
 from linklab.grade.wanted import Wanted, at_least, exactly, refuse_another_network, require_result, require_run
+from linklab.labs.claims import claim, contradicts
 from linklab.labs.lab10.testbeds import ENDS, fairness_network, senders
-from linklab.labs.lab10.vlans import gateway_checks, port_checks
-from linklab.measure import ConstantRateFlow, ConstantRateResult, EchoFlow, EchoResult, Run
+from linklab.labs.lab10.vlans import OPEN_VSWITCH, gateway_checks, port_checks
+from linklab.measure import ConstantRateFlow, ConstantRateResult, EchoFlow, EchoResult, PingFlow, Run
 from linklab.measure.flows import FlowOf
 from linklab.network import Network, by_name, path
 from linklab.network.catalogue import l3_switch, router_on_a_stick
@@ -109,6 +110,19 @@ def check_reachability(lab: Checkable) -> Iterator[Check]:
             else f"find with tcpdump where the packets to {target} get lost"
         )
         yield Check.failing(what, "no answer", hint, "an answer", "none")
+
+
+@guarded("Lab 10, Open vSwitch")
+def check_ovs(lab: Checkable) -> Iterator[Check]:
+    """Judge the VLANs of an Open vSwitch's ports, and pings in a VLAN and between the two.
+
+    Raises LabError if no lab is running.
+    """
+    live = running(lab)
+    if "s1" not in live["s1"].cmd("ovs-vsctl list-br").split():
+        raise Refuse("s1", "this switch is no Open vSwitch", 'start it with lab = start(Cables(), switch="ovs")')
+    yield from port_checks(live.state(), OPEN_VSWITCH)
+    yield from check_reachability(live).checks
 
 
 def _rtt(name: str, asked_for: EchoPath) -> Value:
@@ -247,3 +261,76 @@ check_tag = letter("Lab 10, tags", _FOLDER, "tag")
 """Judge the letter: why frames on a trunk carry a tag."""
 check_kinds = letter("Lab 10, kinds of switches", _FOLDER, "kinds")
 """Judge the letter: what equal round trips of two kinds of switches say on virtual time."""
+
+
+_TTL: Final = 64
+"""With which Linux sends; each router takes one off."""
+
+
+@guarded
+def check_frames(answers: object) -> Result:
+    """Judge the TTL of the ping when it reaches h3, and the letter of what r1 changes."""
+    slips = (
+        Slip(_TTL, "that is what h1 sent", "tcpdump shows the request twice: before r1 and behind it"),
+        Slip(_TTL - 2, "that counts two routers", "the request crosses r1's cable twice, and r1 once"),
+    )
+    hint = "each router takes one off: which devices on the way from h1 to h3 are routers?"
+    expected = stated(_TTL - 1, "", "64, less one for r1", digits=4)
+    ttl = Value("ttl", "TTL of the request at h3", expected, hint, slips, by_tool=True)
+    return asked("Lab 10, two frames", answers, (ttl, *choices(_FOLDER, "changed")))
+
+
+@guarded
+def check_pairs(answers: object) -> Result:
+    """Judge how many places become free between two pairs at 70/70, and the letters of what this does."""
+    flow = senders(SETTINGS[0], RATE_MBPS)[0]
+    link = fairness_network(SETTINGS[0], RATE_MBPS).link("t1-s1")
+    frame_bytes = datagram_wire_bytes(link, flow.payload_bytes)
+    between_ms, frame_ms = transmission_ms(flow.payload_bytes, flow.rate_mbps), transmission_ms(frame_bytes, RATE_MBPS)
+    right = between_ms / frame_ms
+    slips = (
+        Slip(RATE_MBPS / flow.rate_mbps, "that leaves out the headers",
+             f"on the cable a frame has {frame_bytes} bytes, and 7 Mbit/s are payload"),
+        Slip(right / 2, "that is between two packets of any sender", "how long is it from one pair to the next?"),
+        Slip(1 / right, "that is upside down", "divide the time between two pairs by the time of one frame"),
+        Slip(between_ms, "that is the time between two pairs, in ms", "how many frames leave in this time?"),
+        Slip(frame_ms, "that is the time of one frame, in ms", "how many of them fit between two pairs?"),
+    )  # fmt: skip
+    hints = (
+        "one place becomes free each time a frame leaves by t1's link",
+        "a sender of 7 Mbit/s sends 1470 bytes of payload every so many ms; a frame of 1536 bytes leaves at 10 Mbit/s",
+        "(1470 * 8 / 7000) / (1536 * 8 / 10,000)",
+    )
+    why = "time between two pairs over the time of a frame"
+    free = Value("free", "places that become free", stated(right, "", why), hints, slips, by_tool=True)
+    return asked("Lab 10, senders in step", answers, (free, *choices(_FOLDER, "pair", "step")))
+
+
+_CUT_VLAN: Final = 20
+
+
+def _stays_inside(given: object) -> Check:
+    """Judge pings of h3 and h4 while the trunk lacks their VLAN: they pass."""
+    what, how = "the run that shows it", "give what measure.run returned for two hosts of VLAN 20"
+    run = require_result(what, given, Wanted(PingFlow, ("h3", "h4"), either_way=True), how)
+    state = run.origin.network
+    refuse_another_network(what, state, _STICK)
+    trunk = state.interface("s1", "s1-eth5") if state is not None else None
+    vlans = trunk.vlans if trunk is not None else None
+    if vlans is None or _CUT_VLAN in (vlans.untagged, *vlans.tagged):
+        step = (
+            "the sentence speaks of a trunk without VLAN 20: remove it there before you ping",
+            "Open vSwitch: ovs-vsctl set port s1-eth5 trunks=10. A bridge: bridge vlan del dev s1-eth5 vid 20",
+        )
+        raise Refuse(what, f"the trunk was {vlans or 'one of all VLANs'}", step, "a trunk without VLAN 20")
+    answered = run.sent_packets - run.lost_packets
+    return contradicts(
+        "h3 and h4 are cut off from each other",
+        f"{answered} of {run.sent_packets} pings were answered",
+        is_wrong=answered > 0,
+        step="is each of the two still at an access port of VLAN 20? ovs-vsctl show",
+    )
+
+
+check_claim = claim("Lab 10, a claim to test", _FOLDER, _stays_inside)
+"""Judge the number of the wrong sentence on VLANs, and the run that shows it."""

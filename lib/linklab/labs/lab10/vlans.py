@@ -16,18 +16,25 @@ PLAN: Final = expected_state(router_on_a_stick(10))
 _SWITCH: Final = next(node for node in PLAN.nodes if node.kind == "switch")
 
 
-def port_checks(state: NetworkState) -> Iterator[Check]:
-    """Make one check for each port of s1."""
+_BRIDGE: Final = (
+    "a bridge ignores VLANs until you turn its filter on",
+    "ip -d link show s1 prints vlan_filtering: 0 means off",
+    "ip link set s1 type bridge vlan_filtering 1 vlan_default_pvid 0",
+)
+OPEN_VSWITCH: Final = (
+    "a port of Open vSwitch without a setting is a trunk of all VLANs",
+    "ovs-vsctl show prints the tag or the trunks of each port",
+    "ovs-vsctl set port s1-eth1 tag=10, and so on; ovs-vsctl set port s1-eth5 trunks=10,20",
+)
+
+
+def port_checks(state: NetworkState, hints: tuple[str, str, str] = _BRIDGE) -> Iterator[Check]:
+    """Make one check for each port of s1. ``hints`` are for a switch that separates nothing yet."""
     switch = state.node(_SWITCH.name)
     if switch is None or all(port.vlans is None for port in switch.interfaces):
         reason = "s1 is missing" if switch is None else "s1 does not separate VLANs: it forwards between all ports"
-        hint = (
-            "a bridge ignores VLANs until you turn its filter on",
-            "ip -d link show s1 prints vlan_filtering: 0 means off",
-            "ip link set s1 type bridge vlan_filtering 1 vlan_default_pvid 0",
-        )
         for port in _SWITCH.interfaces:
-            yield Check.failing(_port_name(port), reason, hint, str(port.vlans), "no VLANs")
+            yield Check.failing(_port_name(port), reason, hints, str(port.vlans), "no VLANs")
         return
     for port in _SWITCH.interfaces:
         found = differences({(switch.name, port.name, "VLAN"): port.vlans}, state)
