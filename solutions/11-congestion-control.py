@@ -1,7 +1,7 @@
 # %% [markdown] id="goal"
 # # Lab 11: Congestion control
 #
-# **Time:** 3 hours and 30 minutes to 4 hours, two minutes of them for measurements. **You need:** windows and the
+# **Time:** 3 hours and 30 minutes to 4 hours, four minutes of them for measurements. **You need:** windows and the
 # bandwidth-delay product (Lab 05), queue capacity and Jain's index (Lab 06), and a kernel that has Reno, CUBIC and BBR,
 # as the lab's own kernel does.
 #
@@ -11,7 +11,6 @@
 
 # %% id="imports"
 from linklab import lab11, measure, show, start
-from linklab.show import theory
 
 display(lab11.progress())
 network = lab11.the_network()
@@ -96,7 +95,8 @@ lab11.check_predicted(loss).require()
 #
 # **Your turn:** in the loop, run ss on h1 and tc on r1. Then append six numbers to `samples`: `second`, the four
 # numbers from `read_ss`, and the number of packets in the queue. The cell after the check draws the samples and asks
-# the first question.
+# two questions. It also shows the model of the window, the *sawtooth*, with your samples as dots: move the sliders to
+# see what the rate, the round trip, the queue, and the part that the sender keeps at a loss do to it.
 
 # %% answer="look"
 samples, second = [], 0
@@ -121,22 +121,13 @@ listening.wait()  # it ends with the client
 # %% check="look" points=3
 lab11.check_look(samples).require()
 
-# %% answer="tracks"
-display(lab11.figures.look_figure(samples))
-display(theory.window(50, B.rate_mbps, 2 * network.links[0].delay_ms, B.queue_packets))
-print(lab11.question("tracks"))
+# %% answer="seen"
+display(lab11.figures.look_figure(samples), lab11.figures.sawtooth(samples))
+print(lab11.question("tracks", "overshoot"))
 ### BEGIN SOLUTION
-tracks = "b"
+tracks, overshoot = "b", "d"
 ### STARTER
-# tracks = None  # a letter, as "a"
-### END SOLUTION
-
-# %% answer="overshoot"
-print(lab11.question("overshoot"))
-### BEGIN SOLUTION
-overshoot = "d"
-### STARTER
-# overshoot = None
+# tracks, overshoot = None, None  # letters, as "a"
 ### END SOLUTION
 
 # %% check="seen" points=2
@@ -207,8 +198,8 @@ lab11.check_predicted(between).require()
 # `measure.run_together(lab, flows)` starts all flows of a list at the same instant and returns their measurements.
 #
 # **Your turn:** measure a transfer of 40 s from h2 to h4 together with its `looks`, once with each of `"reno"`,
-# `"cubic"` and `"bbr"`. Store the results as `controls["reno"]`, and so on. After the figure, three cells ask one
-# question each.
+# `"cubic"` and `"bbr"`. Store the results as `controls["reno"]`, and so on. The cell after
+# the check asks three questions about the figure.
 
 
 # %% answer="controls"
@@ -225,69 +216,57 @@ for name in controls:
 ### STARTER
 # # YOUR TURN: controls["reno"] = measure.run_together(lab, [..., *looks(...)]), and two more
 ### END SOLUTION
+display(lab11.figures.controls_figure(controls))
+lab11.figures.controls_table(controls)
 
 # %% check="controls" points=3
 lab11.check_controls(controls).require()
 
-# %% id="controls-figure"
-display(lab11.figures.controls_figure(controls))
-lab11.figures.controls_table(controls)
-
-# %% answer="hystart"
-print(lab11.question("hystart"))
+# %% answer="shapes"
+print(lab11.question("hystart", "gaps", "rests"))
 ### BEGIN SOLUTION
-hystart = "c"
+hystart, gaps, rests = "c", "a", "b"
 ### STARTER
-# hystart = None
-### END SOLUTION
-
-# %% answer="gaps"
-print(lab11.question("gaps"))
-### BEGIN SOLUTION
-gaps = "a"
-### STARTER
-# gaps = None
-### END SOLUTION
-
-# %% answer="rests"
-print(lab11.question("rests"))
-### BEGIN SOLUTION
-rests = "b"
-### STARTER
-# rests = None
+# hystart, gaps, rests = None, None, None
 ### END SOLUTION
 
 # %% check="shapes" points=3
 lab11.check_shapes({"hystart": hystart, "gaps": gaps, "rests": rests}).require()
 
-# %% [markdown] id="time-question"
-# On a path of 10 Gbit/s and 100 ms a packet is lost when the window is one BDP. Reno continues with half of its window,
-# CUBIC with 0.7 of it.
+# %% [markdown] id="time-task"
+# Now think of a path of **10 Gbit/s and 100 ms**. A packet is lost there when the window is one BDP. Reno continues
+# with half of its window, CUBIC with 0.7 of it.
 #
-# **Question.** Why does Reno hardly ever fill this path, while CUBIC does? Compute how long each of them needs until
-# its window is one BDP again.
+# **Your turn:** compute the BDP in packets (frames of 1514 bytes). Then compute how many seconds each of the two needs
+# until its window is one BDP again.
 
-# %% [markdown] reflect="time" points=4
-# The BDP is 10 Gbit/s times 100 ms divided by 12,112 bits, some 82,600 packets. Reno's window grows by half of that:
-# 41,300 round trips of 100 ms take 4,100 s. For more than an hour no packet may be lost, and no network achieves that.
-# So Reno never fills such a path. CUBIC's K is the cube root of 0.3 * 82,600 / 0.4, about 40 s for any round trip.
-# CUBIC's window grows fast far from the old window, and slowly near it.
-#
-# **Rubric.** 4 points: some 80,000 packets; an hour or so for Reno; CUBIC's K in tens of seconds, since it counts time;
-# no network is without a loss for an hour, so Reno's window is hardly ever full. 3 points: three of these. 2 points:
-# two. 1 point: one. Typical wrong: (1) "Reno doubles, so it is quick" - that is slow start; after a loss Reno adds one
-# packet in each round trip. (2) "CUBIC is faster because it keeps 0.7" - that helps a little; the cubic curve over time
-# matters more. (3) bytes confused with bits: eight times too few packets.
+# %% answer="time"
+### BEGIN SOLUTION
+long_bdp = 10e9 * 0.1 / (1514 * 8)
+long_path = {
+    "bdp": long_bdp,
+    "reno": long_bdp / 2 * 0.1,
+    "cubic": (0.3 * long_bdp / 0.4) ** (1 / 3),
+}
+### STARTER
+# long_path = {"bdp": None, "reno": None, "cubic": None}
+### END SOLUTION
+long_path
+
+# %% check="time" points=3
+lab11.check_long_path(long_path).require()
 
 # %% [markdown] id="queues-task"
 # ## 7. Predict: the same flow, three queues
 #
 # CUBIC sends from h1 to h3. B's queue has room for 20, then 100, then 1000 packets.
 #
-# **Predict** the longest round trip with each queue, in ms.
+# **Predict** the longest round trip with each queue, in ms. **Then measure**: `tc qdisc change dev r1-eth2 parent 5:1
+# handle 10: netem limit PACKETS` on r1 changes B's queue while the network runs. For each of the three queues, change
+# the limit, then measure a CUBIC transfer of 30 s from h1 to h3 with `looks("h1", "h3", 30)`. Store the results as
+# `queues[20]`, and so on. At the end set the limit to 100 packets again.
 
 # %% answer="rtts"
-lab11.explain("time")
 ### BEGIN SOLUTION
 rtts = {packets: (bdp + packets) * packet_ms for packets in lab11.QUEUES}
 sure = 80
@@ -301,14 +280,6 @@ rtts
 # %% check="rtts" points=1
 lab11.check_predicted(rtts).require()
 
-# %% [markdown] id="queues-run-task"
-# `tc qdisc change dev r1-eth2 parent 5:1 handle 10: netem limit PACKETS` on r1 changes B's queue while the network
-# runs.
-#
-# **Your turn:** for each of the three queues, change the limit, then measure a CUBIC transfer of 30 s from h1 to h3
-# with `looks("h1", "h3", 30)`. Store the results as `queues[20]`, and so on. At the end set the limit to 100 packets
-# again.
-
 # %% answer="queues"
 queues = dict.fromkeys(lab11.QUEUES)
 ### BEGIN SOLUTION
@@ -321,13 +292,11 @@ lab["r1"].cmd(f"{change} 100")
 ### STARTER
 # # YOUR TURN: tc on r1, queues[20] = measure.run_together(lab, [...]), two more, and tc again
 ### END SOLUTION
+display(lab11.figures.queues_figure(queues))
+lab11.figures.queues_table(queues)
 
 # %% check="queues" points=3
 lab11.check_queues(queues).require()
-
-# %% id="queues-figure"
-display(lab11.figures.queues_figure(queues))
-lab11.figures.queues_table(queues)
 
 # %% [markdown] id="queues-question"
 # **Question.** All three queues give nearly the same throughput. Which of the three queues would you choose for B? Say
@@ -374,24 +343,75 @@ lab11.figures.together_table(together)
 # %% check="together" points=3
 lab11.check_together(together).require()
 
-# %% answer="long"
-print(lab11.question("long"))
-### BEGIN SOLUTION
-long = "c"
-### STARTER
-# long = None
-### END SOLUTION
+# %% [markdown] id="depth-task"
+# Does BBR get the same share next to Reno and CUBIC if B's queue is shorter or longer? The keys of `depths` are queues
+# in packets, from about a fifth of a BDP to about thirty BDPs. You have the run with 100 packets already: it is
+# `together["mixed"]`.
+#
+# **Your turn:** first guess in which of these queues BBR gets the largest share. Then, for each other queue, set the
+# limit on r1 of the lab `other` and measure `three` there. The five runs take about a minute and a half.
+
+# %% answer="depths"
+depths = dict.fromkeys(lab11.DEPTHS)
+three = [measure.TcpFlow("h1", "h3", 60, congestion=name) for name in lab11.CONTROLS]
+with start(network) as other:
+    for packets in depths:
+        ### BEGIN SOLUTION
+        other["r1"].cmd(f"{change} {packets}")
+        depths[packets] = measure.run_together(other, three)
+        ### STARTER
+        # pass  # YOUR TURN: tc on r1 of other, then depths[packets] = measure.run_together(...)
+        ### END SOLUTION
+depths[100] = together["mixed"]
+lab11.figures.depth_table(depths)
+
+# %% check="depths" points=3
+lab11.check_depths(depths).require()
 
 # %% answer="depth"
-print(lab11.question("depth"))
+print(lab11.question("long", "depth"))
 ### BEGIN SOLUTION
-depth = "a"
+long, depth = "c", "a"
 ### STARTER
-# depth = None
+# long, depth = None, None
 ### END SOLUTION
 
 # %% check="shares" points=2
 lab11.check_shares({"long": long, "depth": depth}).require()
+
+# %% [markdown] id="claim-task"
+# ### A claim to test
+#
+# Ask a language model how TCP shares a bottleneck, and you get a paragraph like this one. It is fluent, and one of its
+# sentences is wrong.
+#
+# > (1) Reno and CUBIC take a lost packet as a sign that a queue is full, so one such flow fills a queue of any length.
+# > (2) BBR measures the rate and the shortest round trip instead, so alone on a link it leaves most of a long queue
+# > empty. (3) Losses that no queue causes hardly hurt CUBIC: it keeps 0.7 of its window at each loss, so if B drops 1 %
+# > of the packets at random, CUBIC still gets about 70 % of the rate from h1 to h3. (4) Next to BBR, CUBIC gets little
+# > in a queue below one BDP, and more than BBR in a very long queue. (5) Two flows of the same control need not get
+# > equal shares: with CUBIC the shorter round trip gets more.
+#
+# **Your turn:** find the wrong sentence, and measure the run that shows it: a case for which the sentence says
+# something else than you measure. Store the sentence's number and the run. `netem limit 100 loss 1%` makes B lose
+# packets at random; `loss 0%` ends it.
+
+# %% answer="claim"
+with start(network) as other:
+    ### BEGIN SOLUTION
+    wrong_sentence = 3
+    other["r1"].cmd(f"{change} 100 loss 1%")
+    shows_it = measure.run_together(
+        other, [measure.TcpFlow("h1", "h3", 20, congestion="cubic")]
+    )
+    print(shows_it)
+    ### STARTER
+    # wrong_sentence = None  # its number
+    # shows_it = None  # YOUR TURN: measure.run_together(other, [...])
+    ### END SOLUTION
+
+# %% check="claim" points=3
+lab11.check_claim(wrong_sentence, shows_it).require()
 
 # %% [markdown] id="shares-question"
 # **Question.** A video provider changes all its servers from CUBIC to BBR, and says that its users' videos are better

@@ -11,10 +11,15 @@ import lzma
 from pathlib import Path
 from typing import Any
 
+from linklab.course import using
 from linklab.measure import QueueFlow, Run, SocketsFlow, TcpFlow, run_together
+from linklab.network import COURSE
+from linklab.network.variants import variant
 from tests.labs.stored_runs import dumped, load_run
 
 _FILE = Path(__file__).with_name("lab11-runs.json.xz")
+VARIANT = variant("ada", b"a course secret for trials")
+"""A student's own course network."""
 _CHANGE = "tc qdisc change dev r1-eth2 parent 5:1 handle 10: netem limit"
 
 
@@ -44,12 +49,28 @@ def together() -> dict[str, Run]:
     return {name: load_run(run) for name, run in kept()["together"].items()}
 
 
+@functools.cache
+def depths(student: str) -> dict[int, Run]:
+    """Return the runs of all controls at once with each queue, on the plain network (``"plain"``) or a student's."""
+    return {int(packets): load_run(run) for packets, run in kept()["depths"][student].items()}
+
+
+@functools.cache
+def lossy(student: str) -> dict[str, Run]:
+    """Return the runs of each control alone while B loses 1 % of the packets, on the plain network or a student's."""
+    return {name: load_run(run) for name, run in kept()["lossy"][student].items()}
+
+
 def _looked(source: str, destination: str, seconds: float, control: str) -> list[Any]:
     return [
         TcpFlow(source, destination, seconds, congestion=control),
         SocketsFlow(source, destination, seconds, 0.2),
         QueueFlow("r1", destination, seconds, 0.2),
     ]
+
+
+def _three() -> list[TcpFlow]:
+    return [TcpFlow("h1", "h3", 60, congestion=name) for name in ("reno", "cubic", "bbr")]
 
 
 def _make() -> None:
@@ -59,7 +80,7 @@ def _make() -> None:
     from linklab.labs.lab11 import rules as lab11
     from linklab.labs.lab11.functions import read_ss_text
 
-    made: dict[str, Any] = {"samples": [], "controls": {}, "queues": {}, "together": {}}
+    made: dict[str, Any] = {"samples": [], "controls": {}, "queues": {}, "together": {}, "depths": {}, "lossy": {}}
     with linklab.start(lab11.the_network()) as lab:
         server = lab["h3"].popen("iperf3 -s -1")
         lab["h3"].wait_listening(5201)
@@ -83,8 +104,17 @@ def _make() -> None:
         for name in lab11.CONTROLS:
             both = [TcpFlow(*pair, 60, congestion=name) for pair in (("h1", "h3"), ("h2", "h4"))]
             made["together"][name] = dumped(run_together(lab, both))
-        three = [TcpFlow("h1", "h3", 60, congestion=name) for name in lab11.CONTROLS]
-        made["together"]["mixed"] = dumped(run_together(lab, three))
+        made["together"]["mixed"] = dumped(run_together(lab, _three()))
+    for student, course in {"plain": COURSE, "ada": VARIANT}.items():
+        with using(course), linklab.start(lab11.the_network()) as lab:
+            runs = made["depths"].setdefault(student, {})
+            for packets in sorted([*lab11.DEPTHS, lab11.PLANNED]):
+                lab["r1"].cmd(f"{_CHANGE} {packets}")
+                runs[packets] = dumped(run_together(lab, _three()))
+            lab["r1"].cmd(f"{_CHANGE} 100 loss 1%")
+            made["lossy"][student] = {
+                name: dumped(run_together(lab, [TcpFlow("h1", "h3", 20, congestion=name)])) for name in lab11.CONTROLS
+            }
     with lzma.open(_FILE, "wt", encoding="utf-8") as file:
         json.dump(made, file)
 

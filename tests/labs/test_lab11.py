@@ -18,17 +18,14 @@ from linklab.labs.lab11 import figures, functions
 from linklab.labs.lab11 import rules as lab11
 from linklab.labs.lab11.rules import dumbbell
 from linklab.measure import QueueResult, Run, SocketsResult, TcpFlow, TcpResult
-from linklab.network import COURSE, bdp_packets, path
-from linklab.network.variants import variant, variants
+from linklab.network import COURSE, Network, bdp_packets, path
+from linklab.network.variants import variants
 from linklab.show.figure import Drawing
 from tests.grade.failures import said
 from tests.labs.altered import changed, given, read_back, without
-from tests.labs.lab11_runs import controls, kept, queues, together
+from tests.labs.lab11_runs import VARIANT, controls, depths, kept, lossy, queues, together
 from tests.labs.predicted import commit
 from tests.labs.refused import Table, refused
-
-VARIANT = variant("ada", b"a course secret for trials")
-
 
 # --- What ss says
 
@@ -227,6 +224,106 @@ WRONG: Table = {
 
 
 test_what_is_wrong_is_refused_and_named = refused(WRONG)
+
+
+@pytest.mark.parametrize(("student", "course"), [("plain", COURSE), ("ada", VARIANT)])
+def test_runs_at_six_depths_pass_and_what_looks_like_them_is_refused(student: str, course: Network) -> None:
+    runs = depths(student)
+    with using(course):
+        assert lab11.check_depths(runs).passed, str(lab11.check_depths(runs))
+        for wrong, says in (
+            # one run six times, two queues exchanged, a queue that was never changed
+            (dict.fromkeys(runs, runs[7]), "netem limit 17"),
+            ({**runs, 7: runs[330], 330: runs[7]}, "netem limit 7"),
+            ({**runs, 1000: runs[100]}, "netem limit 1000"),
+            # BBR left out, BBR alone, three of a kind, a minute cut short, one flow that began later
+            ({**runs, 17: replace(runs[17], results=runs[17].results[:2])}, "no TcpFlow h1-h3"),
+            ({**runs, 17: one(runs[17], 2)}, "congestion='reno'"),
+            ({**runs, 33: changed(runs[33], TcpResult, congestion="cubic")}, "congestion='reno'"),
+            ({**runs, 33: changed(runs[33], TcpResult, duration_s=10)}, "write duration_s=60"),
+            ({**runs, 330: changed(runs[330], TcpResult, start_s=5)}, "start_s=5"),
+            # from h2, with another round trip; B with a delay of its own
+            ({**runs, 330: changed(runs[330], TcpResult, source="h2", destination="h4")}, "TcpFlow h1-h3"),
+            ({**runs, 17: read_back(runs[17], "r1-eth2", delay_ms=10.0)}, "delay_ms=10"),
+            ({packets: runs[packets] for packets in lab11.DEPTHS}, "queue of 100"),
+        ):
+            result = lab11.check_depths(wrong)
+            assert not result.passed
+            assert says in said(result), str(result)
+    with using(VARIANT if course is COURSE else COURSE):
+        assert "measured on another network" in said(lab11.check_depths(runs))
+
+
+@pytest.mark.parametrize(("student", "course"), [("plain", COURSE), ("ada", VARIANT)])
+def test_cubic_on_a_lossy_link_shows_the_wrong_sentence_and_nothing_else_does(student: str, course: Network) -> None:
+    shown = lossy(student)["cubic"]
+    with using(course):
+        for right in (3, "3"):
+            assert lab11.check_claim(right, shown).passed, str(lab11.check_claim(right, shown))
+        for sentence, run, says in (
+            (1, shown, "the highest round trip follows the limit"),
+            (2, shown, "BBR's mean queue"),
+            (4, shown, "your table of six depths"),
+            (5, shown, "the flow with 20 ms gets several times as much"),
+            (None, shown, "not answered yet"),
+            (3, None, "not measured yet"),
+            # Reno and BBR on the same link; CUBIC where no packet is lost at random, or in a short queue
+            (3, lossy(student)["reno"], "write congestion='cubic'"),
+            (3, lossy(student)["bbr"], "write congestion='cubic'"),
+            (3, read_back(shown, "r1-eth2", loss_percent=0.0), "loss_percent=0"),
+            (3, read_back(shown, "r1-eth2", loss_percent=5.0), "loss_percent=5"),
+            (3, read_back(shown, "r1-eth2", queue_packets=7), "queue_packets=7"),
+            (3, changed(shown, TcpResult, duration_s=5), "write duration_s=20"),
+            (3, depths(student)[7], "does not belong here"),
+            (3, replace(shown, interrupted=True), "stopped before its end"),
+            # a run by whose numbers the sentence would be true
+            (3, given(shown, TcpResult, throughput_mbps=13.5), "so it is true here that CUBIC gets about 70 %"),
+        ):
+            result = lab11.check_claim(sentence, run)
+            assert not result.passed
+            assert says in said(result), str(result)
+    with using(VARIANT if course is COURSE else COURSE):
+        assert "measured on another network" in said(lab11.check_claim(3, shown))
+
+
+@pytest.mark.parametrize(
+    ("numbers", "says"),
+    [
+        ({"bdp": 82563, "reno": 4128, "cubic": 39.6}, ""),
+        ({"bdp": 83000, "reno": 4.1e3, "cubic": 40}, ""),
+        ({"bdp": 660500, "reno": 4128, "cubic": 39.6}, "eight times too many"),
+        ({"bdp": 82563, "reno": 8256, "cubic": 39.6}, "that starts from a window of 0"),
+        ({"bdp": 82563, "reno": 41282, "cubic": 39.6}, "that is the number of round trips"),
+        ({"bdp": 82563, "reno": 0.1, "cubic": 39.6}, "that is one doubling"),
+        ({"bdp": 82563, "reno": 4128, "cubic": 46.9}, "that halves the window"),
+        ({"bdp": 82563, "reno": 4128, "cubic": 59.1}, "that puts W under the root"),
+        ({"bdp": 82563, "reno": 4128, "cubic": 2477}, "that adds one packet in each round trip"),
+    ],
+)
+def test_reno_needs_an_hour_on_a_long_path_and_cubic_its_k(numbers: dict[str, float], says: str) -> None:
+    result = lab11.check_long_path(numbers)
+    assert result.passed == (not says), str(result)
+    assert says in said(result)
+
+
+def test_the_sawtooth_has_the_student_s_samples_from_a_loss_on() -> None:
+    explorer = figures.sawtooth(SAMPLES)
+    assert not isinstance(explorer, str)
+    ((times, windows),) = (zip(*points, strict=True) for points in explorer.about["measured"])
+    assert min(times) > 0
+    assert max(windows) <= 135
+    assert "133 packets, 4.04 s apart" in explorer.picture(explorer.values)["words"]
+    assert figures.sawtooth([]) == NOTHING
+
+
+@pytest.mark.parametrize(("student", "course"), [("plain", COURSE), ("ada", VARIANT)])
+def test_bbr_s_share_falls_from_most_of_b_to_the_smallest(student: str, course: Network) -> None:
+    with using(course):
+        rows = figures.depth_table(depths(student)).rows  # type: ignore[union-attr]
+    shares = [[float(str(it)) for it in row[2:5]] for row in rows]
+    assert [len(row) for row in shares] == [3] * 6
+    assert all(bbr > 60 for _, _, bbr in shares[:3])
+    assert shares[-1][2] == min(shares[-1])
 
 
 def test_a_neighbour_s_measurements_are_refused() -> None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from statistics import fmean
 from typing import TYPE_CHECKING
 
 from linklab.analysis import jain_index
 from linklab.analysis.congestion import (
+    RENO_BETA,
     bbr_mean_queue_packets,
     cubic_gap_s,
+    loss_times_s,
     mathis_mbps,
     reno_mean_queue_packets,
     reno_period_s,
@@ -35,10 +37,12 @@ from linklab.labs.lab11.rules import (
     packet_s,
     pipe_between,
     samples_of,
+    the_network,
 )
 from linklab.labs.tables import runs_table
 from linklab.measure import Run, TcpResult
-from linklab.show import Table, WindowTrace, table, windows
+from linklab.show import Table, WindowTrace, table, theory, windows
+from linklab.show.theory import Explorer
 
 if TYPE_CHECKING:
     from linklab.show.figure import Drawing
@@ -62,6 +66,20 @@ def look_figure(samples: object) -> Drawing | str:
         tuple(look.queue for look in looks),
     )
     return _windows({"cwnd of Reno": trace}, pipe_between(NEAR))
+
+
+def sawtooth(samples: object) -> Explorer | str:
+    """Show Reno's window by the model, with sliders, and the student's samples from a loss after slow start on."""
+    try:
+        looks = read_looks(samples)
+    except Refuse:
+        return NOTHING
+    pipe, rate_mbps = pipe_between(NEAR), the_network().link("B").rate_mbps or 0.0
+    full_s = (pipe.base_ms + pipe.full_queue_ms) / 1000
+    losses = loss_times_s(((look.at_s, look.again) for look in looks), 3 * full_s)
+    since = [(look.at_s - losses[1], look.cwnd) for look in looks if len(losses) > 1 and look.at_s > losses[1] + full_s]
+    measured = [at for at, _ in since], [window for _, window in since]
+    return theory.sawtooth(rate_mbps, pipe.base_ms, pipe.limit_packets, RENO_BETA, measured)
 
 
 def controls_figure(runs: Mapping[str, MaybeRun]) -> Drawing | str:
@@ -173,3 +191,27 @@ def together_table(runs: Mapping[str, MaybeRun]) -> Table | str:
         rows.append([name, said, theory, ratio, f"{jain_index(rates):.3f}"])
     headings = ["", "throughput (Mbit/s)", "h1-h3 over h2-h4, theory", "measured", "Jain's index"]
     return table(headings, rows) if rows else NOTHING
+
+
+def depth_table(runs: Mapping[int, MaybeRun]) -> Table | str:
+    """Show who got which share of B at each depth of its queue, where all controls share it."""
+
+    def share(control: str) -> Callable[[int, Run], object]:
+        return lambda _, run: 100 * _mbps_of(control, run) / sum(it.throughput_mbps for it in run.of(TcpResult))
+
+    return runs_table(
+        dict(sorted(runs.items())),
+        ("queue (packets)", lambda packets, _: packets),
+        ("in BDPs", lambda packets, run: f"{packets / pipe_between(NEAR, state_of_run(run)).bdp_packets:.1f}"),
+        *((f"{name} (%)", share(name)) for name in CONTROLS),
+        ("sent again by reno, cubic, bbr (packets)", lambda _, run: _sent_again(run)),
+    )
+
+
+def _mbps_of(control: str, run: Run) -> float:
+    return sum(it.throughput_mbps for it in run.of(TcpResult) if it.flow.congestion == control)
+
+
+def _sent_again(run: Run) -> str:
+    again = {it.flow.congestion: it.retransmitted_segments for it in run.of(TcpResult)}
+    return ", ".join(f"{again[name]}" if name in again else "-" for name in CONTROLS)

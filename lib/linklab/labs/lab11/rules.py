@@ -31,10 +31,11 @@ from linklab.course import course_network
 from linklab.grade.check import Check, collect_checks
 from linklab.grade.choices import letters
 from linklab.grade.measured import first_between, measured, state_of_run
+from linklab.grade.path_questions import FRAME_BYTES
 from linklab.grade.predictions import Predictions
-from linklab.grade.questions import Slip, Value, asked_each, stated
+from linklab.grade.questions import Slip, Value, asked, asked_each, stated
 from linklab.grade.result import Result, guarded
-from linklab.grade.wanted import Field, Wanted, exactly, require_run, require_shape
+from linklab.grade.wanted import Field, Wanted, exactly, refuse_another_network, require_run, require_shape
 from linklab.labs.bottlenecks import (
     NO_OTHER_TRANSFER,
     Cable,
@@ -46,13 +47,14 @@ from linklab.labs.bottlenecks import (
     samples_of_queue,
     transfer,
 )
+from linklab.labs.claims import claim, contradicts
 from linklab.labs.lab11.functions import look_checks, read_looks, settled_looks
 from linklab.measure import QueueFlow, Run, SocketsFlow, SocketsResult, TcpResult
 from linklab.measure.tools.sockets import SocketSample
-from linklab.network import Network, NetworkState, goodput_ceiling_mbps
-from linklab.units import BITS_PER_BYTE
+from linklab.network import End, Network, NetworkState, goodput_ceiling_mbps
+from linklab.units import BITS_PER_BYTE, transmission_ms
 
-__all__ = ["CONTROLS", "QUEUES", "the_network"]
+__all__ = ["CONTROLS", "DEPTHS", "QUEUES", "the_network"]
 
 
 # --- The network
@@ -61,6 +63,8 @@ NEAR: Final = ("h1", "h3")
 FAR: Final = ("h2", "h4")
 QUEUES: Final = (20, 100, 1000)
 """The queues of B that are compared, in packets."""
+DEPTHS: Final = (7, 17, 33, 330, 1000)
+"""The queues of B that three controls share besides the planned one, in packets: on the plain network 0.2 to 30 BDP."""
 PLANNED: Final = 100
 """Packets that B's queue holds when the network is built."""
 _FARTHER: Final = 4
@@ -454,10 +458,47 @@ def check_together(runs: object) -> Result:
     return asked_each("Lab 11, several flows", runs, TOGETHER, judge, example)
 
 
+@guarded
+def check_depths(runs: object) -> Result:
+    """Judge all of `CONTROLS` from h1 to h3 at once, with each of `DEPTHS` and the planned queue at B.
+
+    Which share each gets, no rule has digits for: the runs must be the right ones, and B busy.
+    """
+
+    def judge(packets: int, given: object) -> Iterator[Check]:
+        where = f"queue of {packets}"
+        yield _sum_check(where, run_of(where, given, {NEAR: CONTROLS}, TOGETHER_S, packets, sampled=False))
+
+    return asked_each("Lab 11, six depths", runs, (*DEPTHS, PLANNED), judge, "{7: measure.run_together(...), ...}")
+
+
 def _together_checks(name: str, run: Run) -> Iterator[Check]:
+    yield _sum_check(name, run)
+    if name == "mixed":
+        return
     state = state_of_run(run)
     near, far = pipe_between(NEAR, state), pipe_between(FAR, state)
     sent = run.of(TcpResult)
+    lasted_s = max(result.duration_s for result in sent)
+    rates = {(it.flow.source, it.flow.destination): it.throughput_mbps for it in sent}
+    ratio = rates[NEAR] / rates[FAR]
+    if name == "bbr":
+        why = "a BBR flow may have two BDPs of its own in flight: a longer round trip has a larger BDP"
+        expected = Expectation(near.base_ms / far.base_ms, 0.0, 1.0, "", why, source="Cardwell et al., 2016")
+    else:
+        low, high = sharing_ratios(near, far, POWERS[name], lasted_s)
+        why = (
+            f"from (1/RTT)^{POWERS[name]:g} with a full queue to (1/RTT)^2 with an empty one, and chance in slow start"
+        )
+        source = "Mathis et al., 1997; RFC 9438, section 5.1; Lakshman and Madhow, 1997"
+        expected = Expectation((low * high) ** 0.5, low, high, "", why, source=source)
+    yield measured(f"h1-h3 over h2-h4, {name}", ratio, expected)
+
+
+def _sum_check(name: str, run: Run) -> Check:
+    """Judge that the flows of a run fill B."""
+    state, sent = state_of_run(run), run.of(TcpResult)
+    far = pipe_between(FAR, state)
     lasted_s = max(result.duration_s for result in sent)
     carried_mbps = sum(result.received_bytes for result in sent) * BITS_PER_BYTE / 1e6 / lasted_s
     ceiling = goodput_ceiling_mbps(path_of(NEAR, state).forward)
@@ -475,22 +516,79 @@ def _together_checks(name: str, run: Run) -> Iterator[Check]:
             "half a second in which B is idle after slow start's losses, a second more that iperf3's server reads"
         ),
     )
-    yield measured(f"sum of all flows, {name}", carried_mbps, total)
-    if name == "mixed":
-        return
-    rates = {(it.flow.source, it.flow.destination): it.throughput_mbps for it in sent}
-    ratio = rates[NEAR] / rates[FAR]
-    if name == "bbr":
-        why = "a BBR flow may have two BDPs of its own in flight: a longer round trip has a larger BDP"
-        expected = Expectation(near.base_ms / far.base_ms, 0.0, 1.0, "", why, source="Cardwell et al., 2016")
-    else:
-        low, high = sharing_ratios(near, far, POWERS[name], lasted_s)
-        why = (
-            f"from (1/RTT)^{POWERS[name]:g} with a full queue to (1/RTT)^2 with an empty one, and chance in slow start"
-        )
-        source = "Mathis et al., 1997; RFC 9438, section 5.1; Lakshman and Madhow, 1997"
-        expected = Expectation((low * high) ** 0.5, low, high, "", why, source=source)
-    yield measured(f"h1-h3 over h2-h4, {name}", ratio, expected)
+    return measured(f"sum of all flows, {name}", carried_mbps, total)
+
+
+# --- A path that is long and fast
+
+_LONG_MBPS: Final = 10_000.0
+_LONG_RTT_MS: Final = 100.0
+
+
+@guarded
+def check_long_path(numbers: object) -> Result:
+    """Judge the BDP of 10 Gbit/s and 100 ms in packets, and the seconds in which Reno and CUBIC get back to it."""
+    bdp, rtt_s = _LONG_RTT_MS / transmission_ms(FRAME_BYTES, _LONG_MBPS), _LONG_RTT_MS / 1000
+    reno_s, cubic_s = RENO_BETA * bdp * rtt_s, cubic_k_s(bdp, BETA * bdp)
+    each = "Reno adds one packet in each round trip: how many packets are missing after the loss?"
+    root = "K is the cube root of (W - 0.7 W) / 0.4, with W in packets"
+    of_reno = (
+        Slip(bdp * rtt_s, "that starts from a window of 0", "after the loss half of the window is left"),
+        Slip(RENO_BETA * bdp, "that is the number of round trips", "how long is each of them?"),
+        Slip(rtt_s, "that is one doubling", "slow start doubles; after a loss Reno adds one packet in each round trip"),
+        Slip(1000 * reno_s, "that is in ms", "give it in s"),
+    )
+    of_cubic = (
+        Slip(math.cbrt(RENO_BETA * bdp / CUBIC_C), "that halves the window", "CUBIC keeps 0.7 W"),
+        Slip(math.cbrt(BETA * bdp / CUBIC_C), "that puts 0.7 W under the root", root),
+        Slip(math.cbrt(bdp / CUBIC_C), "that puts W under the root", root),
+        Slip(math.sqrt((1 - BETA) * bdp / CUBIC_C), "that is a square root", root),
+        Slip((1 - BETA) * bdp * rtt_s, "that adds one packet in each round trip",
+             "CUBIC counts seconds, not round trips"),
+    )  # fmt: skip
+    told = (
+        "For more than an hour no packet may be lost, and hardly any network achieves that: Reno's window is hardly "
+        "ever full on such a path (RFC 3649, section 1). CUBIC needs its K for any round trip: it counts seconds."
+    )
+    questions = (
+        Value("bdp", "BDP", stated(bdp, "packets", "rate times round trip", 2), "bits on the way, in frames"),
+        Value("reno", "Reno, until one BDP again", stated(reno_s, "s", "half a BDP of round trips", 2), each, of_reno),
+        Value("cubic", "CUBIC, until one BDP again", stated(cubic_s, "s", "K, RFC 9438", 2), root, of_cubic,
+              explanation=told),
+    )  # fmt: skip
+    return asked("Lab 11, a long path", numbers, questions, '{"bdp": ..., "reno": ..., "cubic": ...}')
+
+
+# --- A claim to test
+
+_SHOWS: Final = "the run that shows it"
+_LOST_PERCENT: Final = 1.0
+_LITTLE: Final = 0.6
+"""Share of the ceiling below which CUBIC does not get "about 70 %"."""
+
+
+def _random_loss(given: object) -> Check:
+    """Judge CUBIC alone through B, which loses packets at random: at each loss 0.7 of what is left is kept."""
+    how = "give what measure.run_together returned for the case of the sentence"
+    run = require_run(_SHOWS, given, [transfer(NEAR, "cubic", _CLAIM_S)], how, NO_OTHER_TRANSFER)
+    state = state_of_run(run)
+    refuse_another_network(_SHOWS, state, the_network())
+    lossy = exactly("loss_percent", _LOST_PERCENT, f"on r1 run tc qdisc change ... netem limit {PLANNED} loss 1%")
+    long = exactly("queue_packets", PLANNED, f"leave the limit at {PLANNED}: a short queue loses packets, too")
+    rate = planned("rate_mbps", the_network().link("B").rate_mbps, _OWN)
+    require_shape(_SHOWS, state, End("r1", "r1-eth2"), (rate, lossy, long))
+    ceiling, found = goodput_ceiling_mbps(path_of(NEAR, state).forward), run.of(TcpResult)[0].throughput_mbps
+    return contradicts(
+        f"CUBIC gets about 70 % of the rate, {0.7 * ceiling:.3g} Mbit/s",
+        f"{found:.3g} Mbit/s",
+        is_wrong=found < _LITTLE * ceiling,
+        step="measure again, for 20 s or more: chance may have lost few packets",
+    )
+
+
+_CLAIM_S: Final = 20
+check_claim = claim("Lab 11, a claim to test", _FOLDER, _random_loss)
+"""Judge the number of the wrong sentence on sharing a bottleneck, and the run that shows it."""
 
 
 # --- Questions with options
@@ -500,4 +598,4 @@ check_seen = letters("Lab 11, what you saw", _FOLDER, "tracks", "overshoot")
 check_shapes = letters("Lab 11, three shapes", _FOLDER, "hystart", "gaps", "rests")
 """Judge what the three controls' figure shows: HyStart, CUBIC's two gaps, BBR's rests."""
 check_shares = letters("Lab 11, shares", _FOLDER, "long", "depth")
-"""Judge whom the long round trip favours, and what decides BBR's share next to others."""
+"""Judge whom the long round trip favours, and how BBR's share next to others follows from the queue's depth."""
