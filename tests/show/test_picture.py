@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -169,6 +170,32 @@ def test_a_curve_has_the_colour_of_its_flow_on_the_network(opened: Callable[...,
         ["ping h1 to h2", icmp],
         ["TCP h1 to h2", tcp],
     ]
+
+
+def test_a_link_is_as_wide_as_the_share_of_its_rate_that_it_carries(opened: Callable[..., Ask]) -> None:
+    recording = recorded()
+    (load,) = re.findall(r'data-load="h1-eth0".*? stroke-width="([\d.]+)"', show.network(recording).svg)
+    rate_mbps = TWO_HOSTS.links[0].shape.rate_mbps
+    carried_mbps = 8 * sum(it.length_bytes for it in recording.hops if it.interface == "h1-eth0" and it.sent) / 60_000
+    assert float(load) == pytest.approx(max(1.5, 12 * carried_mbps / rate_mbps), abs=0.1)
+    assert "data-load" not in show.network(TWO_HOSTS).svg
+    ask = opened(recording)
+    wide = "p.go({} * 1e6), p.stages[0].loads.get('h1-eth0').getAttribute('stroke-width')"
+    assert ask("p.runs[0].mbps(p.runs[0].ports[0], 21.5e6)") == pytest.approx(8 * 1514 * 3 / 6000)  # 3 packets in 6 ms
+    assert float(ask(wide.format(21.5))) > float(ask(wide.format(58))) == 0
+
+
+def test_numbers_of_a_link_are_shown_where_it_has_the_focus(opened: Callable[..., Ask]) -> None:
+    ask = opened(recorded())
+    ask("p.go(5e6)")
+    numbers = "p.stages[0].numbers.map(([port, words]) => `${port.name}: ${words}`)"
+    assert ask(numbers) == []
+    ask("p.stages[0].cables[0].focus()")
+    there, back = ask(numbers)
+    assert re.fullmatch(r"h1-eth0: \d+\.\d Mbit/s", there)
+    assert back == "h2-eth0: 0.0 Mbit/s"
+    ask("document.activeElement.blur()")
+    assert ask(numbers) == []
 
 
 def inspected(ask: Ask) -> str:

@@ -7,7 +7,7 @@ ones. Most of them are alike, which compresses to a tenth.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -51,6 +51,22 @@ class PlayedRun:
         found = read_scene(self.recording.network, self.recording.plan)
         return replace(found, controlled=self.recording.controlled)
 
+    @property
+    def length_ns(self) -> int:
+        """How long it is: until the recording's end, or the last packet's."""
+        end_ns = max([round(self.recording.end_s * 1e9), *(hop.left_ns or 0 for hop in self.recording.hops)])
+        return end_ns - self.begin_ns
+
+    @cached_property
+    def loads(self) -> dict[str, float]:
+        """The share of its rate that each interface carried; without a rate, half of its share of the busiest one."""
+        bits: Counter[str] = Counter()
+        for hop in self.recording.hops:
+            bits[hop.interface] += 8 * hop.length_bytes if hop.sent else 0
+        rates = {it.name: it.shape.rate_mbps for node in self.recording.network.nodes for it in node.interfaces}
+        mbps = {name: 1000 * it / self.length_ns for name, it in bits.items()}
+        return {name: it / (rates.get(name) or 2 * max(mbps.values())) for name, it in mbps.items() if it}
+
     @cached_property
     def traffic(self) -> RecordedTraffic:
         """Its packets by flow."""
@@ -77,12 +93,10 @@ Lines = Mapping[str, Sequence[float]]
 
 def about_run(run: PlayedRun, lines: Lines) -> dict[str, Any]:
     """Return what happened in a recording as data for the widget."""
-    recording, begin_ns = run.recording, run.begin_ns
-    end_ns = max([round(recording.end_s * 1e9), *(hop.left_ns or 0 for hop in recording.hops)])
     notes: dict[tuple[str, str], int] = {}
     return {
         "label": run.label,
-        "length_ns": end_ns - begin_ns,
+        "length_ns": run.length_ns,
         "packets": len(run.traffic.first),
         "flows": [_flow_columns(flow) for flow in run.flows],
         "ports": [*_ports(run, lines, notes)],

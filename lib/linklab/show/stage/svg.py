@@ -55,6 +55,9 @@ COLOURS: Final[Mapping[str, tuple[str, str]]] = {
     "warning": ("#A33B00", "#FF9D66"),
     "fault": (VERMILLION, "#F37C1E"),
     "mark": (HIGHLIGHT, "#E0A030"),
+    "load": ("#3A86B7", "#5FA8D3"),
+    "busy": (HIGHLIGHT, "#E0A030"),
+    "full": ("#C00000", "#FF6666"),
     "cable": ("#404040", "#C4C4C4"),
     "router": (BLUE, BLUE),
     "switch": (blended(BLUISH_GREEN, 0.75, "#000000"), blended(BLUISH_GREEN, 0.75, "#000000")),
@@ -102,6 +105,18 @@ STYLE: Final = "".join(
 )
 
 
+_LOAD_STYLE: Final = ".linklab-net .load{stroke-linecap:butt}" + "".join(
+    _paint(f".linklab-net .{name}", stroke=name) for name in ("load", "busy", "full")
+)
+_LOAD_PIXELS: Final = 12
+"""How wide a line is that carries all that it can; the widget's script has it, too."""
+_LOADS: Final = (
+    ("load", 0.25, "carries half of its rate, or less"),
+    ("busy", 0.7, "more than half"),
+    ("full", 1.0, "nine tenths and more"),
+)
+
+
 @dataclass(frozen=True)
 class Picture:
     """A network's drawing: SVG as text, its size in pixels, and the part of its height that is the network's own.
@@ -117,16 +132,21 @@ class Picture:
     lines: Mapping[str, tuple[float, ...]]
 
 
-def picture_of(placed: Placed, chosen: Sequence[int] = (), title: str = "") -> Picture:
-    """Return the drawing of a placed scene; ``chosen`` are the positions of the cables that are drawn strongly."""
-    return _Pen(placed, chosen, title).picture()
+def picture_of(
+    placed: Placed, chosen: Sequence[int] = (), title: str = "", loads: Mapping[str, float] | None = None
+) -> Picture:
+    """Return the drawing of a placed scene; ``chosen`` are the positions of the cables that are drawn strongly.
+
+    ``loads`` are the shares of its rate that each interface carried in a recorded run: they are as wide as their share.
+    """
+    return _Pen(placed, chosen, title, loads or {}).picture()
 
 
 class _Pen:
     """Writes the elements of one drawing, from inches upwards to pixels downwards."""
 
-    def __init__(self, placed: Placed, chosen: Sequence[int], title: str) -> None:
-        self._placed, self._chosen, self._title = placed, set(chosen), title
+    def __init__(self, placed: Placed, chosen: Sequence[int], title: str, loads: Mapping[str, float]) -> None:
+        self._placed, self._chosen, self._title, self._loads = placed, set(chosen), title, loads
         self._scene = placed.scene
         box = placed.box.grown(_MARGIN_INCHES)
         self._heading = TextLine(title, bold=True, points=12)
@@ -137,7 +157,9 @@ class _Pen:
     def picture(self) -> Picture:
         """Return the drawing, with its legend below the network."""
         placed = self._placed
-        parts = [*self._subnets(), *self._controller(), *self._cables(), *self._nodes(), *self._labels()]
+        lines = dict(_cable_lines(placed, self._at))
+        bands = (_load_line(name, lines[name], share) for name, share in self._loads.items() if name in lines)
+        parts = [*self._subnets(), *bands, *self._controller(), *self._cables(), *self._nodes(), *self._labels()]
         width, own = (self._right - self._left) * PIXELS_PER_INCH, (self._top - self._bottom) * PIXELS_PER_INCH
         legend, below = _legend(self._entries(), width, own)
         height = own + below
@@ -146,10 +168,10 @@ class _Pen:
             parts.append(self._text(self._heading, (x, y), "plain left"))
         svg = (
             f'<svg xmlns="http://www.w3.org/2000/svg" class="linklab-net" viewBox="0 0 {width:.0f} {height:.0f}">'
-            f"<style>{STYLE}</style>"
+            f"<style>{STYLE}{_LOAD_STYLE if self._loads else ''}</style>"
             f'<rect class="ground" width="{width:.0f}" height="{height:.0f}"/>{"".join(parts)}{legend}</svg>'
         )
-        return Picture(svg, round(width), round(height), round(own), dict(_cable_lines(placed, self._at)))
+        return Picture(svg, round(width), round(height), round(own), lines)
 
     def _at(self, point: Point) -> tuple[float, float]:
         x, y = (point[0] - self._left) * PIXELS_PER_INCH, (self._top - point[1]) * PIXELS_PER_INCH
@@ -265,6 +287,14 @@ class _Pen:
             (any(not it.shaped and not it.carriers for it in cables), line("cable"), "not shaped"),
             (any(it.one_sided for it in cables), line("cable wide odd"), "directions differ"),
             (bool(self._chosen), line("marked"), "highlighted path"),
+            *(
+                (
+                    any(_load_class(it) == name for it in self._loads.values()),
+                    _load_line("", (2, 10, 38, 10), share),
+                    text,
+                )
+                for name, share, text in _LOADS
+            ),
             (any(not it.up for it in cables), line("cable down"), "down"),
             (bool(scene.loose), cross, "no cable"),
             (
@@ -276,6 +306,22 @@ class _Pen:
             (scene.mostly_bare, _text(TextLine("eth0"), 20, 10, "quiet"), "interface without address"),
         ]
         return ((sign, text) for occurs, sign, text in meanings if occurs)
+
+
+def _load_class(share: float) -> str:
+    return "full" if share >= 0.9 else "busy" if share > 0.5 else "load"
+
+
+def _load_line(interface: str, line: Sequence[float], share: float) -> str:
+    """Return the line of what an interface carried, on the side of the cable on which its packets go."""
+    x1, y1, x2, y2 = line
+    wide = max(1.5, _LOAD_PIXELS * min(1.0, share))
+    far = wide / 2 / (math.dist((x1, y1), (x2, y2)) or 1.0)
+    x, y = far * (y1 - y2), far * (x2 - x1)
+    place = f'x1="{x1 + x:.1f}" y1="{y1 + y:.1f}" x2="{x2 + x:.1f}" y2="{y2 + y:.1f}"'
+    return (
+        f'<line class="load {_load_class(share)}" data-load="{escape(interface)}" {place} stroke-width="{wide:.1f}"/>'
+    )
 
 
 def _shape(kind: NodeKind, left: float, top: float, wide: float, high: float) -> str:

@@ -38,13 +38,13 @@ function cableParts(run, shown, number) {
   const { rows, ends } = run.cables[number], isCut = run.cutAt(shown.time).has(number);
   const queues = ends.map((name) => run.ports.find((port) => port.name === name)).filter(Boolean).map((port) => {
     const inside = run.inside(port, shown.time), moving = inside.filter(([, isUnderWay]) => isUnderWay).length, so = run.until(port, shown.time);
-    return [`${port.node} to ${port.to}`, `${inside.length - moving}`, `${moving}`, `${so.packets}`, `${(so.bytes / 1e6).toFixed(3)} MB`, `${so.lost}`];
+    return [`${port.node} to ${port.to}`, `${inside.length - moving}`, `${moving}`, run.mbps(port, shown.time).toFixed(2), `${so.packets}`, `${(so.bytes / 1e6).toFixed(3)} MB`, `${so.lost}`];
   });
   return [
     heading(`Link ${run.linkName(number)}`),
     ...(isCut ? [element("p", { className: "why" }, "It is cut at this moment.")] : run.cables[number].up ? [] : [element("p", { className: "why" }, "It is down.")]),
     table(["Direction", "rate", "delay", "queue", "loss"], rows),
-    ...(queues.length ? [heading(`At ${seconds(shown.time)}`), table(["Direction", "wait", "on the link", "sent", "data", "lost"], queues)] : []),
+    ...(queues.length ? [heading(`At ${seconds(shown.time)}`), table(["Direction", "wait", "on the link", "Mbit/s", "sent", "data", "lost"], queues)] : []),
   ];
 }
 

@@ -40,6 +40,8 @@ export class Run {
     this.headOf = new Array(this.packets);
     this.flows.forEach((flow, number) => flow.ways.forEach((way, back) => this.readWay(way, number, back)));
     for (const port of this.ports) this.readPort(port);
+    // of a link without a rate the load is a share of what the busiest carries
+    this.most_mbps = Math.max(...this.ports.map((port) => (port.sentBits.at(-1) || 0) / this.length_ns * 1000));
     this.busy = this.ports.filter((port) => port.line && port.waits);
     for (const it of [...this.tcp, ...this.pings]) it.times = summed(it.times);
     this.losses = [];
@@ -69,6 +71,10 @@ export class Run {
     port.waits = false;
     for (let i = 0; i < port.hops && !port.waits; i++) port.waits = port.left[i] > port.queued[i];
     port.leaving = Float64Array.from(port.left).sort();
+    const sent = [...port.left.keys()].filter((i) => port.left[i] !== Infinity && !this.isDropped(port, i)).sort((one, two) => port.left[one] - port.left[two]);
+    let bits = 0;
+    port.sentAt = Float64Array.from(sent, (i) => port.left[i]);
+    port.sentBits = Float64Array.from(sent, (i) => bits += 8 * this.lengthOf[port.packet[i]]);
   }
   /** The name of a packet's flow, by which runs and colours know it. */
   kind(packet) { return this.kinds[this.flowOf[packet]]; }
@@ -78,6 +84,12 @@ export class Run {
   isLost(port, i) { return ["dropped", "lost"].includes(this.noteOf(port, i)); }
   /** How many packets a queue holds at a time, those on netem's link among them. */
   held(port, time) { return lastUpTo(port.queued, time) - lastUpTo(port.leaving, time); }
+  /** The rate in Mbit/s at which a port sends around a time. */
+  mbps(port, time) {
+    const half = Math.min(5e7, this.length_ns / 20), until = (at) => { const n = lastUpTo(port.sentAt, at); return n < 0 ? 0 : port.sentBits[n]; };
+    const from = Math.max(0, time - half), to = Math.min(this.length_ns, time + half);
+    return (until(to) - until(from)) / (to - from) * 1000;
+  }
   /** How many packets a queue holds, as the drawing and the words say it: those on the link count against the limit. */
   countOf(port, held) { return port.limit ? `${held} of ${port.limit}` : `${held}`; }
   /** What is in a queue at a time, the oldest first: [place among the hops, whether it is under way on the cable]. */

@@ -10,6 +10,8 @@ const LONG = 18, SMALL = 4, WIDE = 11;         // a large packet's length, a sma
 const LARGEST = 1.8, CLOSEST = 10;             // times its own size where there is room, times that by zooming
 const LEGIBLE = 0.8;                           // below this size labels are left out, and names alone are shown
 const NEAR = 16;                               // so many pixels of the screen beside a thing a click still means it
+const LOAD = 12, FULL = 0.9, BUSY = 0.5;       // width of a link that carries all it can; shares as in svg.py
+const DENSE = 2;                               // packets with less room than so many pixels of the screen are not drawn
 const GLOW_S = 0.25;                           // so long a cable that takes no time shows who has just passed it
 
 export class Stage {
@@ -30,6 +32,7 @@ export class Stage {
     }
     this.cables = run.cables.map((_, n) => this.svg.querySelector(`g[data-cable="${n}"]`));
     this.cables.forEach((it, n) => this.touchable(it, `Link ${run.linkName(n)}`, { cable: n }));
+    this.loads = new Map([...this.svg.querySelectorAll("[data-load]")].map((it) => [it.dataset.load, it]));
     this.nodes = [...this.svg.querySelectorAll("[data-node]")];
     for (const it of this.nodes) this.touchable(it, `${it.dataset.node}, ${run.nodes[it.dataset.node].kind}`, { node: it.dataset.node });
     this.canvas = element("canvas", { ariaHidden: "true" });
@@ -43,6 +46,11 @@ export class Stage {
     }, { passive: false });
     this.holder.addEventListener("pointerdown", (event) => { this.from = [event.clientX, event.clientY]; this.moved = false; });
     this.holder.addEventListener("pointermove", (event) => this.pan(event));
+    const point = (cable) => { if (this.pointed !== cable) { this.pointed = cable; this.draw(); } };
+    this.holder.addEventListener("pointermove", (event) => { if (!event.buttons) point(this.cableAt(event)); });
+    this.holder.addEventListener("pointerleave", () => point(undefined));
+    this.holder.addEventListener("focusin", ({ target }) => point(target.dataset.cable && +target.dataset.cable));
+    this.holder.addEventListener("focusout", () => point(undefined));
     new ResizeObserver(() => this.resize()).observe(this.element);
   }
   touchable(part, label, what) {
@@ -99,14 +107,21 @@ export class Stage {
   }
   click(event) {
     if (this.moved) return;
-    const [x, y] = this.place(event), near = NEAR / this.scale, { run, shown } = this;
-    const nearest = (things, apart) => things.map((it) => [apart(it), it]).filter(([far]) => far < near).sort((one, two) => one[0] - two[0])[0]?.[1];
-    const packet = nearest(this.drawn, ({ at }) => Math.hypot(at[0] - x, at[1] - y));
+    const [x, y] = this.place(event), { run, shown } = this;
+    const packet = this.nearest(this.drawn, ({ at }) => Math.hypot(at[0] - x, at[1] - y));
     if (packet) { shown.choose(run, { packet: packet.packet }); return; }
-    const part = event.target.closest("[data-node], [data-cable], [data-port]")?.dataset || {};
-    if (part.node) { shown.choose(run, { node: part.node }); return; }
-    const cable = part.cable ? +part.cable : part.port ? run.cableOf(part.port) : nearest(run.cables.map((_, n) => n), (n) => this.fromCable(n, x, y));
+    const { node } = event.target.closest("[data-node]")?.dataset || {};
+    if (node) { shown.choose(run, { node }); return; }
+    const cable = this.cableAt(event);
     if (cable !== undefined) shown.choose(run, { cable });
+  }
+  nearest(things, apart) { return things.map((it) => [apart(it), it]).filter(([far]) => far < NEAR / this.scale).sort((one, two) => one[0] - two[0])[0]?.[1]; }
+  /** The place of the cable that is meant by the pointer. */
+  cableAt(event) {
+    const { cable, port, node } = event.target.closest("[data-node], [data-cable], [data-port]")?.dataset || {}, { run } = this;
+    if (cable || port || node) return cable ? +cable : port && run.cableOf(port);
+    const [x, y] = this.place(event);
+    return this.nearest(run.cables.map((_, n) => n), (n) => this.fromCable(n, x, y));
   }
   fromCable(n, x, y) {
     const line = this.cables[n].querySelector("line"), [x1, y1, x2, y2] = ["x1", "y1", "x2", "y2"].map((it) => +line.getAttribute(it));
@@ -127,14 +142,15 @@ export class Stage {
     const size = this.ratio * this.scale;
     pen.setTransform(size, 0, 0, size, -this.corner[0] * size, -this.corner[1] * size);
     this.unit = Math.max(1, 0.75 / this.scale);  // on a phone packets are no smaller than can be seen
-    this.drawn = [];
+    this.drawn = []; this.numbers = [];
     const down = run.cutAt(shown.time), chosen = shown.chosen.get(run) || {};
     this.cables.forEach((it, n) => {
       it.classList.toggle("cut", down.has(n)); it.classList.toggle("chosen", chosen.cable === n);
       if (down.has(n)) this.cross(it.querySelector("line"));
     });
     for (const it of this.nodes) it.classList.toggle("chosen", chosen.node === it.dataset.node);
-    for (const port of run.ports) if (port.line) { if (port.waits) this.drawPort(port, shown.time); else this.drawPassing(port, shown.time); }
+    for (const port of run.ports) if (port.line) { this.drawLoad(port, shown.time); if (port.waits) this.drawPort(port, shown.time); else this.drawPassing(port, shown.time); }
+    for (const [port, words, lane] of this.numbers) this.write(port.waits ? `${run.countOf(port, run.held(port, shown.time))}, ${words}` : words, lane);
     const linger = Math.max(2e6, 0.4e9 * shown.speed);
     const crossed = new Set();  // the last loss at each interface: of a burst the crosses would cover each other
     for (let n = lastUpTo(shown.lossTimes.get(run), shown.time); n >= 0; n--) {
@@ -151,6 +167,17 @@ export class Stage {
     pen.strokeStyle = ink(LOSS); pen.lineWidth = 4 * this.unit;
     const arm = 9 * this.unit;
     pen.beginPath(); pen.moveTo(x - arm, y - arm); pen.lineTo(x + arm, y + arm); pen.moveTo(x + arm, y - arm); pen.lineTo(x - arm, y + arm); pen.stroke();
+  }
+  /** What a link carries around a time, as the width and the colour of a line on the side on which its packets go. */
+  drawLoad(port, time) {
+    const line = this.loads.get(port.name), mbps = this.run.mbps(port, time), share = Math.min(1, mbps / (port.rate_mbps || 2 * this.run.most_mbps));
+    const wide = share && Math.max(1.5, LOAD * share).toFixed(1), words = `${mbps.toFixed(1)} Mbit/s`;
+    const cable = this.run.cableOf(port.name), lane = this.lane(port);
+    if ([this.pointed, this.shown.chosen.get(this.run)?.cable].includes(cable)) this.numbers.push([port, words, lane]);
+    if (!line || line.getAttribute("stroke-width") === `${wide}`) return;
+    const [[x1, y1], [x2, y2]] = [lane.at(0, wide / 2), lane.at(lane.length, wide / 2)];
+    for (const [name, value] of Object.entries({ x1, y1, x2, y2, "stroke-width": wide })) line.setAttribute(name, value);
+    line.classList.toggle("full", share >= FULL); line.classList.toggle("busy", share > BUSY && share < FULL);
   }
   /** A cable that takes no time: it glows in the colour of the flow that has just passed. */
   drawPassing(port, time) {
@@ -185,8 +212,8 @@ export class Stage {
     pen.strokeStyle = ink(isFull ? LOSS : EDGE); pen.lineWidth = isFull ? 2 : 1; pen.strokeRect(0, -thick / 2, room, thick);
     pen.restore();
     waiting.forEach((i, place) => this.drawn.push({ at: lane.at(room - (place + 0.5) * step, OFF * unit), packet: port.packet[i] }));
-    if (waiting.length && room * this.scale > 36) this.write(run.countOf(port, waiting.length + moving.length), ...lane.at(room / 2, OFF * unit), room);
     // packets that are close together become slices, so that a full link is a thick line
+    if ((lane.length - room) / moving.length * this.scale < DENSE) return;
     const long = Math.max(1.5, Math.min(LONG * unit, 0.85 * (lane.length - room) / moving.length));
     for (const i of moving) {
       const packet = port.packet[i];
@@ -197,12 +224,12 @@ export class Stage {
       this.drawn.push({ at, packet });
     }
   }
-  /** Write a queue's number on its bar, where there is room for it. */
-  write(words, x, y, room) {
+  /** Write the numbers of a direction beside it. */
+  write(words, lane) {
     const { pen } = this;
     pen.font = `bold ${Math.max(11, 11 / this.scale)}px system-ui, sans-serif`; pen.textAlign = "center"; pen.textBaseline = "middle";
-    if (pen.measureText(words).width > room) words = words.split(" ")[0];
-    pen.lineWidth = 3; pen.strokeStyle = ink(GROUND); pen.fillStyle = ink(INK);
+    const aside = Math.abs(Math.sin(lane.angle)) * pen.measureText(words).width / 2, [x, y] = lane.at(lane.length / 2, (OFF + THICK) * this.unit + aside);
+    pen.lineWidth = 4; pen.lineJoin = "round"; pen.strokeStyle = ink(GROUND); pen.fillStyle = ink(INK);
     pen.strokeText(words, x, y); pen.fillText(words, x, y);
   }
   drawPacket(packet, [x, y], angle, long) {
