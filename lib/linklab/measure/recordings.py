@@ -178,6 +178,8 @@ class Recording:
             return self._cause_of_drop(hop)
         if not hop.discarded:
             return ""
+        if hop.discarded == "TC_INGRESS":
+            return "The cable was cut without a sign: all frames on it are lost."
         peer = next((port.peer for port in self.ports if port.interface == hop.interface), None)
         node = next((port.node for port in self.ports if port.interface == peer), "the node behind it")
         told = _DISCARDS.get(hop.discarded, "")
@@ -237,7 +239,6 @@ _DISCARDS: Final = {
     "NEIGH_FAILED": "nobody answered for the next hop's address (ARP)",
     "PKT_TOO_BIG": "it is larger than the next link's MTU, and must not be fragmented",
     "CPU_BACKLOG": "its receive queue was full",
-    "TC_INGRESS": "the cable was cut without a sign, and all frames on it are lost",
     "TC_EGRESS": "a filter of tc at the interface by which it leaves there drops it",
     "NETFILTER_DROP": "a firewall rule dropped it",
     "IP_INHDR": "its TTL has run out, or its IPv4 header is damaged",

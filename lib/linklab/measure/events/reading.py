@@ -10,6 +10,7 @@ from linklab.measure.events.network import CableOutage, network_events
 from linklab.measure.events.table import Events
 from linklab.measure.events.tcp import tcp_events
 from linklab.measure.events.traffic import RecordedTraffic
+from linklab.measure.events.ways import way_events
 from linklab.measure.flow_names import Congestion, FlowNames
 
 if TYPE_CHECKING:
@@ -28,9 +29,11 @@ def events_of(
     if not recording.hops:
         raise MeasurementError("this recording is empty: ask for its events after its block has ended, with traffic")
     traffic = RecordedTraffic(recording, FlowNames(recording.network, congestion))
+    network = sorted(network_events(traffic, outages), key=lambda it: it.at_s)
     found = [
         *traffic.flow_events(),
-        *network_events(traffic, outages),
+        *network,
+        *way_events(traffic, network),
         *traffic.loss_events(),
         *tcp_events(traffic),
     ]

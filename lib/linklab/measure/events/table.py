@@ -23,7 +23,7 @@ EventKind = Literal[
     "flow begins",
     "flow ends",
 ]
-"""What an event is about. Nothing tells of routes and rules yet without moving what is measured: no run has any."""
+"""What an event is about. Of routes and rules the packets tell that went by them."""
 _KINDS: Final = get_args(EventKind)
 _SHOWN: Final = 50
 """Rows of a table that is shown; a run may have thousands of losses."""
@@ -71,11 +71,18 @@ class Events(tuple[Event, ...]):
 
     def first(self, *kinds: EventKind, where: str = "", flow: str = "") -> Event:
         """Return the first event of these kinds; see `of`. Raises MeasurementError where there is none."""
+        return self._some(*kinds, where=where, flow=flow)[0]
+
+    def last(self, *kinds: EventKind, where: str = "", flow: str = "") -> Event:
+        """Return the last event of these kinds; see `of`. Raises MeasurementError where there is none."""
+        return self._some(*kinds, where=where, flow=flow)[-1]
+
+    def _some(self, *kinds: EventKind, where: str, flow: str) -> Events:
         found = self.of(*kinds, where=where, flow=flow)
         if not found:
             there = ", ".join(f"{count} {kind}" for kind, count in Counter(it.kind for it in self).items())
             raise MeasurementError(f"no such event is in this recording: it has {there or 'none'}")
-        return found[0]
+        return found
 
     def __repr__(self) -> str:
         widths = [max(len(row[column]) for row in (_HEADINGS, *self._rows)) for column in range(3)]
