@@ -176,13 +176,28 @@ def test_a_link_is_as_wide_as_the_share_of_its_rate_that_it_carries(opened: Call
     recording = recorded()
     (load,) = re.findall(r'data-load="h1-eth0".*? stroke-width="([\d.]+)"', show.network(recording).svg)
     rate_mbps = TWO_HOSTS.links[0].shape.rate_mbps
-    carried_mbps = 8 * sum(it.length_bytes for it in recording.hops if it.interface == "h1-eth0" and it.sent) / 60_000
+    sent_bytes = sum(it.length_bytes for it in recording.hops if it.interface == "h1-eth0" and it.sent)
+    carried_mbps = 8 * sent_bytes / (recording.end_s - 1) / 1e6
     assert float(load) == pytest.approx(max(1.5, 12 * carried_mbps / rate_mbps), abs=0.1)
     assert "data-load" not in show.network(TWO_HOSTS).svg
     ask = opened(recording)
     wide = "p.go({} * 1e6), p.stages[0].loads.get('h1-eth0').getAttribute('stroke-width')"
-    assert ask("p.runs[0].mbps(p.runs[0].ports[0], 21.5e6)") == pytest.approx(8 * 1514 * 3 / 6000)  # 3 packets in 6 ms
+    assert ask("p.runs[0].mbps(p.runs[0].ports[0], 21.5e6)") == pytest.approx(
+        8 * 1514 * 7 / 10_000
+    )  # 7 packets in 10 ms
     assert float(ask(wide.format(21.5))) > float(ask(wide.format(58))) == 0
+
+
+def test_it_opens_at_an_event(opened: Callable[..., Ask]) -> None:
+    recording = recorded(lost=(4, 7))
+    loss = recording.events.last("loss")
+    assert "0.007000 s, h1-eth0: The queue of h1-eth0 drops" in show.network(recording, event=loss).still()["text/html"]
+    ask = opened(recorded(), recording, event=loss)
+    assert ask("p.time") == 7 * MS
+    assert ask("p.chosen.get(p.runs[1]).packet") == 7
+    assert "Why was it dropped?" in ask("p.inspectors[1].textContent")
+    with pytest.raises(MeasurementError, match="this event is of another run"):
+        show.network(recorded(lost=()), event=loss)
 
 
 def test_numbers_of_a_link_are_shown_where_it_has_the_focus(opened: Callable[..., Ask]) -> None:

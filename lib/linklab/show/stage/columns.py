@@ -198,6 +198,7 @@ def _tcp(run: PlayedRun) -> Iterator[dict[str, Any]]:
         if max(it.in_flight_bytes for it in states) >= _SENDS_BYTES:
             yield {
                 "name": names.tcp(names.place(source), names.place(destination)),
+                "node": names.place(source).partition(":")[0],
                 "times": steps(it.time_ns - run.begin_ns for it in states),
                 "cwnd": [it.cwnd_packets for it in states],
                 "ssthresh": [it.ssthresh_packets or 0 for it in states],

@@ -25,7 +25,13 @@ def about_network(scene: NetworkScene) -> dict[str, Any]:
 
 def _about_node(scene: NetworkScene, node: DrawnNode) -> dict[str, Any]:
     interfaces = [
-        [it.name, ", ".join(it.addresses) or "no address", "up" if it.up else "down", f"{it.mtu_bytes} bytes"]
+        [
+            it.name,
+            ", ".join(it.addresses) or "no address",
+            "up" if it.up else "down",
+            f"{it.mtu_bytes} bytes",
+            str(it.vlans or ""),
+        ]
         for it in (*scene.interfaces, *scene.gateways)
         if it.node == node.name
     ]

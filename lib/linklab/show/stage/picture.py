@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from linklab.errors import MeasurementError, NetworkError
 from linklab.measure import Recording, Run
+from linklab.measure.events.table import Event
 from linklab.measure.flow_names import without_ports
 from linklab.measure.recordings import write
 from linklab.network import Path
@@ -70,8 +71,8 @@ class Shown:
 class NetworkPicture:
     """A network, or two recorded runs side by side, that shows itself in a notebook and can be saved as a file."""
 
-    def __init__(self, shown: Sequence[Shown], title: str) -> None:
-        self._shown, self._title = shown, title
+    def __init__(self, shown: Sequence[Shown], title: str, event: Event | None = None) -> None:
+        self._shown, self._title, self._event = shown, title, event
         self._runs = [it.run for it in shown if it.run]
 
     @cached_property
@@ -92,7 +93,9 @@ class NetworkPicture:
         # as a figure of throughput names them
         keys = [re.sub(r"^TCP (\S+) to (\S+)$", r"\1-\2", name) for name in names[:MOST_COLOURS]]
         colours = dict(zip(names, style_numbers(keys, MOST_COLOURS), strict=False))
-        return packed({"title": self._title, "runs": [it.about for it in self._shown], "colours": colours})
+        opens = [(n, run.events.index(self._event)) for n, run in enumerate(self._runs) if self._event in run.events]
+        about = [it.about for it in self._shown]
+        return packed({"title": self._title, "runs": about, "colours": colours, "opens": opens})
 
     def save(self, path: str | FilePath) -> FilePath:
         """Write the page as a file that any browser opens, without a network. Returns its path.
@@ -116,7 +119,9 @@ class NetworkPicture:
         if not self._runs:
             svg = self._shown[0].picture.svg
             return {"text/html": html, "image/svg+xml": svg, "text/plain": self.words}
-        words = "".join(f"<p>{escape(line)}</p>" for line in (_HOW_TO_PLAY, *self.words.splitlines()))
+        event = self._event
+        begins = [f"It begins at {event.at_s:.6f} s, {event.where}: {event.what} {event.why}"] if event else []
+        words = "".join(f"<p>{escape(line)}</p>" for line in (_HOW_TO_PLAY, *begins, *self.words.splitlines()))
         facts = {"packets": [_digest((run.recording.hops, run.recording.tcp)) for run in self._runs]}
         return {RUNS_MIME: facts, "text/html": html + words, "text/plain": self.words}
 
@@ -137,6 +142,7 @@ def network(
     highlight: Path | Sequence[str] | None = None,
     title: str | None = None,
     labels: Sequence[str] = (),
+    event: Event | None = None,
 ) -> NetworkPicture:
     """Return the picture of a plan, a Mininet Topo, a state, a running lab as it is now, or a recorded run.
 
@@ -146,10 +152,11 @@ def network(
     be left out.
 
     Of a recorded run (``run = measure.run_together(lab, flows, record=True)``) it plays what happened, packet by
-    packet. Two runs stand side by side; ``labels`` name them (``["queue of 100", "queue of 20"]``).
+    packet. Two runs stand side by side; ``labels`` name them (``["queue of 100", "queue of 20"]``). It opens at
+    ``event``, one of the run's (``run.events.first("loss")``), with its packet chosen; without one at the beginning.
 
     Raises NetworkError for what cannot be drawn, or if ``highlight`` is where no cable is; MeasurementError for a run
-    that was not recorded, for none or more than two, and for labels that do not fit.
+    that was not recorded, for none or more than two, for labels that do not fit, and an event of another run.
     """
     runs = [it for it in things if isinstance(it, Run | Recording)]
     if len(things) == 1 and not runs:
@@ -161,7 +168,10 @@ def network(
     if len(names) != len(runs) or len(set(names)) != len(names):
         raise MeasurementError(f"labels are {', '.join(names)}: give each of the {len(runs)} runs one of its own")
     played = [_played(run, name) for run, name in zip(runs, names, strict=True)]
-    return NetworkPicture([_shown(run.scene, highlight, title or "", run) for run in played], title or "A recorded run")
+    if event and not any(event in run.events for run in played):
+        raise MeasurementError('this event is of another run: choose it of this one, as run.events.first("loss")')
+    shown = [_shown(run.scene, highlight, title or "", run) for run in played]
+    return NetworkPicture(shown, title or "A recorded run", event)
 
 
 def _played(run: Run | Recording, name: str) -> PlayedRun:

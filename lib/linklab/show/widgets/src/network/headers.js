@@ -7,10 +7,10 @@ const ip6 = (head, at) => Array.from({ length: 8 }, (_, n) => byte2(head, at + 2
 const ip = (head, at) => [...head.subarray(at, at + 4)].join(".");
 const FLAGS = ["FIN", "SYN", "RST", "PSH", "ACK", "URG", "ECE", "CWR"];
 const ECN = ["not ECN-capable", "ECT(1)", "ECT(0)", "CE: congestion experienced"];
-const PROTOCOLS = { 2: "IGMP", 47: "GRE", 58: "ICMPv6", 89: "OSPF" };
 const ICMP = { 0: "echo reply", 3: "destination unreachable", 8: "echo request", 11: "time exceeded" };
 
-export function headers(head, length) {
+/** The rows of a packet's headers; `name` is its protocol's, for those that are not taken apart. */
+export function headers(head, length, name) {
   const rows = [["Frame", `${length} bytes`]];
   if (head.length < 14) return rows;
   let at = 12, kind = byte2(head, at);
@@ -23,7 +23,7 @@ export function headers(head, length) {
   }
   if (kind === 0x86dd && head.length >= at + 40) {
     rows.push(["IPv6", `${ip6(head, at + 8)} to ${ip6(head, at + 24)}, ${40 + byte2(head, at + 4)} bytes, hop limit ${head[at + 7]}`]);
-    return [...rows, ...inside(head, head[at + 6], at + 40, byte2(head, at + 4))];
+    return [...rows, ...inside(head, head[at + 6], at + 40, byte2(head, at + 4), name)];
   }
   if (kind !== 0x0800) { if (kind !== 0x0806) rows.push(["Type", `0x${kind.toString(16)}`]); return rows; }
   if (head.length < at + 20) return rows;
@@ -32,11 +32,11 @@ export function headers(head, length) {
   rows.push(["DSCP, ECN", `${head[at + 1] >> 2}, ${ECN[head[at + 1] & 3]}`]);
   const protocol = head[at + 9], part = byte2(head, at + 6), offset = 8 * (part & 0x1fff);
   if (part & 0x3fff) rows.push(["Fragment", `from byte ${offset}${part & 0x2000 ? ", more follow" : ", the last"}`]);
-  return [...rows, ...(offset ? [["Protocol", `${protocol}`]] : inside(head, protocol, data, total - size))];
+  return [...rows, ...(offset ? [["Protocol", name]] : inside(head, protocol, data, total - size, name))];
 }
 
 /** The header behind IP's, before so many bytes of data with itself. */
-function inside(head, protocol, data, total) {
+function inside(head, protocol, data, total, name) {
   const rows = [];
   if (protocol === 6 && head.length >= data + 20) {
     const own = (head[data + 12] >> 4) * 4;
@@ -50,11 +50,11 @@ function inside(head, protocol, data, total) {
     const begin = head.subarray(data + 8, data + byte2(head, data + 4));
     if (begin.length) rows.push(["Data", `begins with ${begun(begin)}`]);
   } else if (protocol === 1 && head.length >= data + 8) {
-    const kind = head[data], code = head[data + 1], name = ICMP[kind] || `type ${kind}`;
+    const kind = head[data], code = head[data + 1];
     const more = [0, 8].includes(kind) ? `identifier ${byte2(head, data + 4)}, number ${byte2(head, data + 6)}`
       : kind === 3 && code === 4 ? `too large, the next link's MTU is ${byte2(head, data + 6)}` : `code ${code}`;
-    rows.push(["ICMP", `${name}, ${more}`]);
-  } else rows.push(["Protocol", PROTOCOLS[protocol] || `${protocol}`]);
+    rows.push(["ICMP", `${ICMP[kind] || `type ${kind}`}, ${more}`]);
+  } else rows.push(["Protocol", name]);
   return rows;
 }
 

@@ -2,6 +2,7 @@
 
 import { button, element, milliseconds, seconds, table } from "../elements.js";
 import { headers } from "./headers.js";
+import { valueAt } from "./run.js";
 
 const WHY = { marked: "Why was it marked?", refused: "What became of it?" };
 
@@ -30,7 +31,7 @@ function packetParts(run, shown, packet) {
     ...notes.filter(([kind]) => kind !== "refused" || refused.length === 1).map(([kind, words]) => element("p", { className: "why" }, `${WHY[kind] || "Why was it dropped?"} ${words}`)),
     ...(refused.length > 1 ? [element("details", {}, element("summary", {}, `${refused.length} nodes refused it without harm`), ...refused.map(([, words]) => element("p", {}, words)))] : []),
     table(["Queued at", "Interface", "to", "left after"], rows),
-    element("details", { open: true }, element("summary", {}, "Headers, at its first interface"), table(["Header", ""], headers(run.headOf[packet], run.lengthOf[packet]))),
+    element("details", { open: true }, element("summary", {}, "Headers, at its first interface"), table(["Header", ""], headers(run.headOf[packet], run.lengthOf[packet], flow.name.split(" ")[0]))),
   ];
 }
 
@@ -51,11 +52,17 @@ function cableParts(run, shown, number) {
 function nodeParts(run, shown, name) {
   const { kind, interfaces, routes } = run.nodes[name];
   const told = run.events.filter((it) => it.packet === null && it.time <= shown.time && run.isAt(it.where, name)).slice(-5);
-  const cut = run.cutAt(shown.time), states = interfaces.map(([port, addresses, state, mtu]) => [port, addresses, cut.has(run.cableOf(port)) ? "cable cut" : state, mtu]);
+  const cut = run.cutAt(shown.time), hasVlans = interfaces.some((it) => it[4]);
+  const states = interfaces.map(([port, addresses, state, mtu, vlans]) => [port, addresses, cut.has(run.cableOf(port)) ? "cable cut" : state, mtu, ...(hasVlans ? [vlans] : [])]);
+  const sockets = run.tcp.filter((it) => it.node === name && it.times[0] <= shown.time).map((it) => {
+    const [cwnd, ssthresh, rtt] = [it.cwnd, it.ssthresh, it.rtt].map((values) => valueAt(it.times, values)(shown.time));
+    return [it.name, `${cwnd}`, ssthresh ? `${ssthresh}` : "none yet", milliseconds(1000 * rtt)];
+  });
   return [
     heading(`${name}, ${kind}`),
-    table(["Interface", "addresses", "state", "MTU"], states),
+    table(["Interface", "addresses", "state", "MTU", ...(hasVlans ? ["VLANs"] : [])], states),
     ...(routes.length ? [heading(run.packets ? "Routes, as the recording began" : "Routes"), table(["Destination", "via", "by"], routes)] : []),
+    ...(sockets.length ? [heading(`Sockets that send, at ${seconds(shown.time)}`), table(["Connection", "cwnd", "ssthresh", "smoothed RTT"], sockets)] : []),
     ...(told.length ? [heading("What happened here last"), table(["Time", "what", "why"], told.map((it) => [seconds(it.time), it.what, it.why]))] : []),
   ];
 }

@@ -17,7 +17,9 @@ const still = matchMedia("(prefers-reduced-motion: reduce)");
 /** Draw what the model has packed; return it. */
 export async function render({ model, el, keys, signal }) {
   const about = await unpacked(model.get("packed"));
-  return new Network(el, about.runs.map((run) => new Run(run)), about.colours, keys, signal);
+  const shown = new Network(el, about.runs.map((run) => new Run(run)), about.colours, keys, signal);
+  for (const [n, event] of about.opens) shown.events[n].go(shown.runs[n].events[event]);
+  return shown;
 }
 
 export class Network {
