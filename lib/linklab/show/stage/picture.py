@@ -190,7 +190,7 @@ def _shown(
         raise NetworkError("this network has no nodes, so there is nothing to draw")
     names = highlight.node_names if isinstance(highlight, Path) else tuple(highlight or ())
     chosen = _cables_of(scene, names)
-    picture = picture_of(place(scene, positions(scene)), chosen, title, run and run.loads)
+    picture = picture_of(place(scene, positions(scene)), chosen, title, run.loads if run else None)
     return Shown(scene, picture, _alt_text(scene, names, chosen, run), run)
 
 
@@ -198,7 +198,9 @@ def _alt_text(scene: NetworkScene, names: Sequence[str], chosen: Sequence[int], 
     words = description(scene)
     if run:
         loads = (f"{name} {100 * share:.3g} %" for name, share in run.loads.items())
-        words += f"\nCarried in the mean, of the rate or of what the busiest link carried: {', '.join(loads)}."
+        words += (
+            f"\nCarried in the mean, of the rate, or without one of twice what the busiest carried: {', '.join(loads)}."
+        )
     if not chosen:
         return words
     passed = [names[0]]

@@ -2,7 +2,7 @@
 
 import { button, element, seconds } from "../elements.js";
 
-const FOLDED = ["loss", "retransmission"];  // many in a row at one place for one reason are one row
+const FOLDED = ["loss", "retransmission", "rule"];  // many in a row at one place for one reason are one row
 const reason = ({ why }) => why.replace(/\d[\d,.]*( packets?)?/g, "");
 const ROWS = 12;  // of the table at a time: those around the moment that is shown, so that nothing scrolls in itself
 

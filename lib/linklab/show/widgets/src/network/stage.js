@@ -23,7 +23,7 @@ export class Stage {
     this.svg = this.holder.firstElementChild;
     this.svg.setAttribute("role", "group");
     this.svg.setAttribute("aria-label", run.words.split("\n")[0]);
-    for (const name of this.svg.querySelectorAll(".node text, .linklab-net > text")) name.removeAttribute("textLength");  // small, they are written larger
+    for (const name of this.svg.querySelectorAll("[data-node] text, .linklab-net > text")) name.removeAttribute("textLength");  // small, they are written larger
     // a label's ground goes with the label
     const texts = [...this.svg.querySelectorAll(".label text")].map((it) => ["x", "y"].map((name) => +it.getAttribute(name)));
     for (const it of this.svg.querySelectorAll("polygon")) {
