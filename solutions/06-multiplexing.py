@@ -246,7 +246,7 @@ lab06.check_jain(jain).require()
 # At L2 the packets of both flows wait in one queue. The next cell records 6 s of two transfers at r2's end of L2, and
 # plays them. **Say to yourself** before you run it: the queue is full when a packet is lost. Whose packets fill it?
 #
-# **Your turn:** go to the last loss: `End`, then `L`. Open *This moment in words*, and read how many packets of each
+# **Your turn:** the picture opens at the last loss. Open *This moment in words*, and read how many packets of each
 # flow `r2-eth2` holds, waiting or under way. Compare them with both throughputs. Without the picture:
 # `print(counted)`.
 
@@ -256,7 +256,7 @@ both = [measure.TcpFlow("h1", "h4", 6), measure.TcpFlow("h2", "h5", 6)]
 recorded = measure.run_together(lab, both, record=["r2-eth2"])
 counted = lab06.held_at_losses(recorded)
 print(recorded)
-show.network(recorded)
+show.network(recorded, event=recorded.events.last("loss"))
 
 # %% answer="held"
 ### BEGIN SOLUTION
