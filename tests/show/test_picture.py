@@ -175,7 +175,7 @@ def test_a_curve_has_the_colour_of_its_flow_on_the_network(opened: Callable[...,
 def test_a_link_is_as_wide_as_the_share_of_its_rate_that_it_carries(opened: Callable[..., Ask]) -> None:
     recording = recorded()
     (load,) = re.findall(r'data-load="h1-eth0".*? stroke-width="([\d.]+)"', show.network(recording).svg)
-    rate_mbps = TWO_HOSTS.links[0].shape.rate_mbps
+    rate_mbps = TWO_HOSTS.links[0].shape.rate_mbps or 0
     sent_bytes = sum(it.length_bytes for it in recording.hops if it.interface == "h1-eth0" and it.sent)
     carried_mbps = 8 * sent_bytes / (recording.end_s - 1) / 1e6
     assert float(load) == pytest.approx(max(1.5, 12 * carried_mbps / rate_mbps), abs=0.1)

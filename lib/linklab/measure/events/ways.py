@@ -7,7 +7,7 @@ known from the first packet that it concerns on.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -40,28 +40,33 @@ class _Passage(NamedTuple):
 
 def way_events(traffic: RecordedTraffic, told: Sequence[Event]) -> Iterator[Event]:
     """Yield when a router took another way, and when a switch asked its controller; `told` are the network's events."""
-    switches = {node.name for node in traffic.recording.network.nodes if node.kind == "switch"}
+    recording = traffic.recording
+    switches = {node.name for node in recording.network.nodes if node.kind == "switch"}
+    ports = Counter(port.node for port in recording.ports)
+    # of a router with two ports there is one way only
+    watched = {node for node, count in ports.items() if (recording.controlled if node in switches else count > 2)}
     turned: dict[tuple[str, str, str, str], int] = {}
-    for (node, _, _), passages in _passages(traffic).items():
-        if node not in switches:
-            yield from _turns(traffic, node, passages, told, turned)
-        elif traffic.recording.controlled:
+    for (node, _, _), passages in _passages(traffic, watched).items():
+        if node in switches:
             yield from _questions(traffic, node, passages)
+        elif len({it.hop.interface for it in passages}) > 1:
+            yield from _turns(traffic, node, passages, told, turned)
 
 
-def _passages(traffic: RecordedTraffic) -> dict[tuple[str, str, bool], list[_Passage]]:
+def _passages(traffic: RecordedTraffic, watched: set[str]) -> dict[tuple[str, str, bool], list[_Passage]]:
     """Return the packets that went through each node, by flow and direction. Of a flooded one the first copy counts."""
-    peers = {port.interface: port.peer or "" for port in traffic.recording.ports}
+    node_of = {name: node for name, node in traffic.node_of.items() if node in watched}
+    behind = {port.interface: node_of.get(port.peer or "") for port in traffic.recording.ports}
+    flows = {sent.hop.packet: (flow.name, sent.there) for flow in traffic.flows.values() for sent in flow.packets}
     came_ns: dict[tuple[int, str], int] = {}
     found: defaultdict[tuple[str, str, bool], list[_Passage]] = defaultdict(list)
     for hop in traffic.recording.hops:
-        node = traffic.node_of[hop.interface]
-        before_ns = came_ns.pop((hop.packet, node), None)
-        if before_ns is not None:
-            flow, there = traffic.flow_of(hop.head)
-            found[node, flow.name, there].append(_Passage(before_ns, hop))
-        if hop.received_ns is not None and (behind := traffic.node_of.get(peers[hop.interface])):
-            came_ns[hop.packet, behind] = hop.received_ns
+        node = node_of.get(hop.interface)
+        if node and (before_ns := came_ns.pop((hop.packet, node), None)) is not None:
+            found[node, *flows[hop.packet]].append(_Passage(before_ns, hop))
+        after = behind[hop.interface]
+        if after and hop.received_ns is not None:
+            came_ns[hop.packet, after] = hop.received_ns
     return found
 
 

@@ -170,7 +170,8 @@ export class Stage {
   }
   /** What a link carries around a time, as the width and the colour of a line on the side on which its packets go. */
   drawLoad(port, time) {
-    const line = this.loads.get(port.name), mbps = this.run.mbps(port, time), share = Math.min(1, mbps / (port.rate_mbps || 2 * this.run.most_mbps));
+    const line = this.loads.get(port.name), mbps = this.run.mbps(port, time);
+    const share = port.rate_mbps ? Math.min(1, mbps / port.rate_mbps) : Math.min(BUSY, mbps / (2 * this.run.most_mbps));
     const wide = share && Math.max(1.5, LOAD * share).toFixed(1), words = `${mbps.toFixed(1)} Mbit/s`;
     const cable = this.run.cableOf(port.name), lane = this.lane(port);
     if ([this.pointed, this.shown.chosen.get(this.run)?.cable].includes(cable)) this.numbers.push([port, words, lane]);
