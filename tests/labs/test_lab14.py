@@ -61,7 +61,8 @@ RIGHT = {
     "a long idle timeout": controller(RULE.replace(", port)", ", port, idle_s=60)")),
 }
 PINGS_ALONE = f"""match = {PAIR}
-        if frame.ethertype == 0x800: match.update(eth_type=0x800, ip_proto=1)
+        match["eth_type"] = frame.ethertype
+        if frame.ethertype == 0x800: match["ip_proto"] = 1
         if port != FLOOD: self.add(switch, 1, match, port)"""
 SWAPPED = PAIR.replace('"eth_src": src, "eth_dst": dst', '"eth_src": dst, "eth_dst": src')
 AGAIN, LOST = "about hosts that had answered", "gets no answer from"
