@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,12 +12,13 @@ from linklab import start
 from linklab.course import using
 from linklab.errors import LinklabError
 from linklab.labs.lab06 import rules as lab06
-from linklab.measure import PingResult, Run, TcpFlow, UdpFlow, UdpResult, run_together
+from linklab.measure import PingResult, Run, TcpFlow, TcpResult, UdpFlow, UdpResult, run_together
 from linklab.network import COURSE
 from linklab.network.variants import variant
 from tests.grade.failures import failed
 from tests.grade.made_runs import origin, pinged, together, transfer
 from tests.labs.altered import read_back
+from tests.labs.lab11_runs import controls
 from tests.labs.predicted import commit
 
 from .refused import Table, refused
@@ -152,6 +154,21 @@ test_what_is_wrong_is_refused_and_named = refused(WRONG)
 def test_a_stream_that_keeps_its_rate_shows_the_wrong_sentence_wherever_it_crosses_l2(sent: str, stream: str) -> None:
     result = lab06.check_claim(3, together(streamed(stream), transfer(sent, 8.9)))
     assert result.passed, str(result)
+
+
+def test_a_receiver_that_waits_for_its_last_packets_spoils_no_verdict() -> None:
+    """As measured: iperf3 was told 22 s, lost packets at the end, and counted for 22.25 s."""
+    seen = controls()["reno"].of(TcpResult)[0]
+    sent = replace(
+        seen, flow=TcpFlow("h8", "h9", 22), origin=origin(), throughput_mbps=18.891, duration_s=22.2458
+    )  # fmt: skip
+    run = together(pinged("h1-h4", 70, 1), transfer("h1-h4", 28.3), pinged("h8-h9", 45, 1), sent)
+    verdicts = {it.description: it for it in lab06.check_runs({"apart": run}).checks}
+    assert verdicts["throughput of h8-h9, through L3 (apart)"].passed
+    soon = replace(sent, duration_s=22.0)
+    run = together(pinged("h1-h4", 70, 1), transfer("h1-h4", 28.3), pinged("h8-h9", 45, 1), soon)
+    verdicts = {it.description: it for it in lab06.check_runs({"apart": run}).checks}
+    assert not verdicts["throughput of h8-h9, through L3 (apart)"].passed
 
 
 def test_what_has_no_index_must_be_refused_and_nothing_else() -> None:
