@@ -5,16 +5,17 @@
 # fills the link change the packet's time? You predict the answers, measure them with `ping` and `simpleperf`, and
 # explain the differences.
 #
-# **Time:** about two hours. The measurements take a minute. **You need** the network of Lab 01. If your `simpleperf.py`
-# of Lab 02 lies next to this notebook, this lab measures with it.
+# **Time:** about 1 hour and 45 minutes. The measurements take a minute. **You need** the network of Lab 01. If your
+# `simpleperf.py` of Lab 02 lies next to this notebook, this lab measures with it.
 #
 # No prediction is marked wrong. A prediction makes you decide before you measure. After the measurement you see your
 # prediction next to theory.
 #
 # ## 1. Three links
 #
-# This is the network of Lab 01. The figure marks the three links between its routers. The variables `L1`, `L2` and `L3`
-# hold the properties of the links: `L1.rate_mbps`, `L1.delay_ms`, `L1.queue_packets`. A router has several addresses.
+# This is the network of Lab 01. The figure marks the three links between its routers. The variables `L1`, `L2` and
+# `L3` hold the properties of the links: `L1.rate_mbps`, `L1.delay_ms`, `L1.queue_packets`. A router has several
+# addresses.
 # `far_end` holds the address at the far end of each link.
 
 # %% id="imports"
@@ -59,9 +60,9 @@ lab04.check_predicted(rtt_ms).require()
 # `lab["r1"].cmd("...")` runs a command on r1 and returns the command's output. (You can run other Linux commands too,
 # such as `ip route` or `tcpdump`. `lab.cli` runs Mininet's own commands: `print(lab.cli("net"))` lists the cables.)
 #
-# **Your turn:** from r1, send 25 pings to the far end of L1. `ping -c 3 -i 0.2 ADDRESS` sends 3 pings, one every 0.2 s.
-# Then write a function that takes ping's output and returns a list of the RTTs, as numbers in ms. Ping prints no line
-# for a ping without an answer. The check also tries your function on other outputs.
+# **Your turn:** from r1, send 25 pings to the far end of L1. `ping -c 3 -i 0.2 ADDRESS` sends 3 pings, one every 0.2
+# s. Then write a function that takes ping's output and returns a list of the RTTs, as numbers in ms. Ping prints no
+# line for a ping without an answer. The check also tries your function on other outputs.
 
 
 # %% answer="parsed"
@@ -146,23 +147,24 @@ lab04.check_pings(pings).require()
 # for a ping (a frame of 98 bytes), and how much faster for a file of 10 MB?
 
 # %% [markdown] reflect="reasons" points=2
-# The ping takes nearly the same time on both links. Nearly all of its RTT is propagation delay, which the rate does not
-# change. The serialisation of 98 bytes (784 bits) takes 0.039 ms at 20 Mbit/s and 0.020 ms at 40. This difference is a
-# few hundredths of a ms in an RTT of 20 ms. The file of 10 MB has 80 Mbit. It takes 4 s at 20 Mbit/s and 2 s at 40, and
-# a little more for headers and TCP's start. "Fast" can mean low latency or high throughput. These are two properties.
+# The ping takes nearly the same time on both links. Nearly all of its RTT is propagation delay, which the rate does
+# not change. The serialisation of 98 bytes (784 bits) takes 0.039 ms at 20 Mbit/s and 0.020 ms at 40. This difference
+# is a few hundredths of a ms in an RTT of 20 ms. The file of 10 MB has 80 Mbit. It takes 4 s at 20 Mbit/s and 2 s at
+# 40, and a little more for headers and TCP's start. "Fast" can mean low latency or high throughput. These are two
+# properties.
 #
 # **Rubric.** 2 points: the ping takes (nearly) the same time *and* the file takes half the time, each with a number
 # that is wrong by less than a factor of 2; 1 point: one of the two, or both without a number. Typical wrong: (1) "the
-# ping takes half the time" - the rate changes only serialisation, 0.2 % of this RTT; (2) "10 MB / 20 Mbit/s = 0.5 s" -
-# a byte has 8 bits; (3) "both links take the same time because the RTT is the same" - throughput is not the inverse of
-# the RTT.
+# ping takes half the time" - the rate changes only serialisation, 0.2 % of this RTT; (2) "10 MB / 20 Mbit/s = 0.5 s"
+# - a byte has 8 bits; (3) "both links take the same time because the RTT is the same" - throughput is not the inverse
+# of the RTT.
 
 # %% [markdown] id="arp-intro"
 # ### The first ping
 #
 # Linklab prepares our lab so that all pings take the same time. In most networks they do not. `ip neigh` shows what a
-# node knows about its neighbours. The next cell deletes r1's entry for r2 and sends pings. (Its last lines restore the
-# entry.)
+# node knows about its neighbours. The next cell deletes r1's entry for r2 and sends pings. (Its last lines restore
+# the entry.)
 
 # %% id="arp-try"
 lab04.explain("reasons")
@@ -176,33 +178,25 @@ print(summary(rtts_again))
 mac = lab["r2"].cmd("cat /sys/class/net/r2-eth0/address").strip()
 print(r1.cmd(f"ip neigh replace {address} lladdr {mac} dev r1-eth1 nud permanent"), end="")
 
-# %% [markdown] id="arp-question"
-# **Question.** Why does the first ping take longer than the others?
-
-# %% [markdown] reflect="arp" points=1
-# r1 knows the IP address of r2, but not its Ethernet address. r1 asks for this address with ARP, which takes a round
-# trip of its own. Only then does r1 send the ping: 20 + 20 = 40 ms. r2 does not need to ask, because it learns r1's
-# address from the request. r1 keeps the answer for the later pings.
+# %% [markdown] id="arp-task"
+# In test case 2 of the course report (Lab 02), 25 pings over a link of 10 ms each way have a mean of 21.855 ms, 1.855
+# ms more than theory.
 #
-# **Rubric.** 1 point: ARP takes a round trip of its own before the first ping. Typical wrong: (1) "the first packet
-# warms up the link" - a link has no memory: name the mechanism; (2) "ARP happens on each ping" - r1 keeps the answer,
-# as the later pings show.
+# **Your turn:** choose the letter that answers the question which the cell prints. Then compute how much of the extra
+# 1.855 ms the first of the 25 pings can explain, if it needed what you just saw.
 
-# %% [markdown] id="arp-share-question"
-# In test case 2 of the course report (Lab 02), 25 pings over a link of 10 ms each way have a mean of 21.855 ms.
-#
-# **Question.** How much of the extra 1.855 ms can the first ping explain?
+# %% answer="arp"
+print(lab04.question("first"))
+### BEGIN SOLUTION
+arp = {"first": "b", "ms": 20 / 25}
+### STARTER
+# arp = {"first": None, "ms": None}
+### END SOLUTION
 
-# %% [markdown] reflect="arp-share" points=1
-# The mean rises by 20/25 = 0.8 ms, from 20 to 20.8. mdev rises from 0 to 3.9, because the square of one large
-# difference is very large. The median does not change. So ARP explains 0.8 of the report's 1.855 ms. The other 1.055
-# ms need another cause, for example late timers of a busy virtual machine.
-#
-# **Rubric.** 1 point: 0.8 of 1.855 ms. Typical wrong: (1) "ARP explains all of the difference" - one of 25 pings takes
-# 20 ms longer: this adds 0.8 ms to the mean; (2) 20 ms - this is the extra time of one ping, not of the mean.
+# %% check="arp" points=2
+lab04.check_arp(arp).require()
 
-# %% id="explain-arp-share"
-lab04.explain("arp-share")
+# %% id="sliders"
 # Move the sliders: when does sending take longer than travelling?
 theory.space_time(L1.rate_mbps, L1.delay_ms)
 
@@ -210,8 +204,8 @@ theory.space_time(L1.rate_mbps, L1.delay_ms)
 # ## 3. A full link
 #
 # `simpleperf` counts the bytes that the receiving *program* gets. A frame of 1514 bytes carries 1448 of them (Lab 00).
-# (A real cable needs the time of 1538 bytes for such a frame: it adds a preamble of 8, a checksum of 4 and a gap of 12.
-# On a real cable, data would use 94.1 % of the rate. Linklab's shaper counts 1514: 95.6 %.)
+# (A real cable needs the time of 1538 bytes for such a frame: it adds a preamble of 8, a checksum of 4 and a gap of
+# 12. On a real cable, data would use 94.1 % of the rate. Linklab's shaper counts 1514: 95.6 %.)
 #
 # **Your turn:** predict the mean throughput that `simpleperf` shows for 25 s over L1, in Mbit/s.
 
@@ -260,8 +254,8 @@ print(f"{L1.queue_packets} slots, {frame_ms:.3f} ms for a frame of 1514 bytes")
 # Now you send a ping each second over L1, next to a transfer of 25 s over L1. Below the table above, the last cell
 # printed how many slots the queue before L1 has, and how long L1 needs to send a full frame.
 #
-# **Your turn:** sketch the RTT over these 25 s. Run the cell, draw the curve in its figure, and run the cell again: it
-# writes your points down. You can also write them yourself: `[(0, 5), (10, 20), (25, 20)]` rises to 20 ms for ten
+# **Your turn:** sketch the RTT over these 25 s. Run the cell, draw the curve in its figure, and run the cell again:
+# it writes your points down. You can also write them yourself: `[(0, 5), (10, 20), (25, 20)]` rises to 20 ms for ten
 # seconds and then stays level. Does the RTT stay level, jump once, or swing up and down? How high does it rise? After
 # the measurement, a figure shows your sketch next to the measured RTT.
 
@@ -325,8 +319,8 @@ print(printed)
 lab04.check_counters(printed, answers).require()
 
 # %% [markdown] id="seen-task"
-# **Your turn:** compute how many ms the queue added to the RTT, on average. Then compute how many packets waited before
-# a ping, on average. Use `summary`, `frame_ms`, the idle RTT, and the RTTs in `together.results[0].rtt_ms`.
+# **Your turn:** compute how many ms the queue added to the RTT, on average. Then compute how many packets waited
+# before a ping, on average. Use `summary`, `frame_ms`, the idle RTT, and the RTTs in `together.results[0].rtt_ms`.
 
 # %% answer="seen"
 ### BEGIN SOLUTION
@@ -370,25 +364,38 @@ print(shows_it)
 # %% check="claim" points=3
 lab04.check_claim(wrong_sentence, shows_it).require()
 
-# %% [markdown] id="queue-question"
-# Somebody raises netem's limit at L1 to ten times its value, to lose fewer frames. (The limit includes frames in
-# flight.)
+# %% [markdown] id="start-task"
+# ## 5. Start high or low?
 #
-# **Question.** How does this change a long transfer, and how does it change a ping or a video call next to it? Give a
-# number for the ping.
+# Suppose that you do not know the rate of L2. UDP sends at the rate that you ask for (Lab 03), so you can try rates.
+# Where do you start? The course report says: high rather than low, because a high rate shows the highest rate of a
+# path at once, "without losing too many packets".
+#
+# **Your turn:** send UDP over L2 for 5 s, once at 10 Mbit/s and once at 100 Mbit/s (`measure.UdpFlow("r2", "r3",
+# rate_mbps=10, duration_s=5, address=far_end["L2"])`). Store the two results. Then compute from `high` alone the rate
+# of L2 in Mbit/s: a frame of 1490 bytes carries 1448 bytes of data. How many percent of the packets of `high` were
+# lost? Which letter answers the question that the cell prints?
 
-# %% [markdown] reflect="queue" points=2
-# The throughput does not change, because the link is already full. TCP fills the longer queue too. A ping takes up to
-# 670 times 0.303 = 203 ms to r2 and 10 ms back, 213 ms in all. A video call shares the queue and has the same delay,
-# so talking becomes hard. Only losses become rarer.
-#
-# **Rubric.** 2 points: throughput (nearly) unchanged; about 200 ms for the ping; 1 point: one of these. Typical wrong:
-# (1) "a longer queue, more throughput" - the link was never idle; (2) "the queue does not affect a short ping" - all
-# packets share one queue, first in, first out; (3) 400 ms, with the queue counted in both directions -
-# acknowledgements use the other direction's own queue.
+# %% answer="start"
+low = high = None
+print(lab04.question("start"))
+### BEGIN SOLUTION
+low, high = (
+    measure.run(lab, measure.UdpFlow("r2", "r3", mbps, duration_s=5, address=far_end["L2"]))
+    for mbps in (10, 100)
+)
+rate = high.throughput_mbps * 1490 / 1448
+found = {"rate_mbps": rate, "lost_percent": high.loss_percent, "start": "c"}
+### STARTER
+# # YOUR TURN: low = measure.run(...), high = measure.run(...)
+# found = {"rate_mbps": None, "lost_percent": None, "start": None}
+### END SOLUTION
+print(low, high, sep="\n")
+
+# %% check="start" points=3
+lab04.check_start(low, high, found).require()
 
 # %% id="stop"
-lab04.explain("queue")
 lab.stop()
 lab04.calibration()
 
@@ -417,7 +424,7 @@ lab04.calibration()
 #
 # ### Where to read on
 #
-# Kurose and Ross, chapter 1 ("Delay, Loss, and Throughput in Packet-Switched Networks"); Peterson and Davie, chapter 1
-# ("Performance"). ARP is RFC 826, CUBIC RFC 9438. On queues: Appenzeller, Keslassy and McKeown, "Sizing Router
+# Kurose and Ross, chapter 1 ("Delay, Loss, and Throughput in Packet-Switched Networks"); Peterson and Davie, chapter
+# 1 ("Performance"). ARP is RFC 826, CUBIC RFC 9438. On queues: Appenzeller, Keslassy and McKeown, "Sizing Router
 # Buffers", SIGCOMM 2004; Gettys and Nichols, "Bufferbloat: Dark Buffers in the Internet", ACM Queue 2011. RFC 7567
 # gives the IETF's recommendations. In the next lab, several links form a path.

@@ -27,7 +27,7 @@ from tests.grading.conftest import PretendedClass
 from tests.grading.made_class import cell, put, starter
 from tests.notebooks.run_notebook import ROOT
 
-LAB, QUESTION = "04-link-latency", "reflect-queue"
+LAB, QUESTION = "04-link-latency", "reflect-reasons"
 ANSWERS = [
     WrittenAnswer(LAB, QUESTION, f"student {number}", text, 2.0)
     for number, text in enumerate(("The queue fills.", "the  queue\nfills.", "<script>alert(1)</script>", "No idea."))

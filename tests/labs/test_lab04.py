@@ -13,11 +13,11 @@ import pytest
 from linklab.grade import Result
 from linklab.labs.lab04 import functions
 from linklab.labs.lab04 import rules as lab04
-from linklab.measure import PingResult
+from linklab.measure import PingResult, UdpFlow, UdpResult
 from linklab.measure.results import QueueCounters
 from linklab.network import NetworkState
 from tests.grade.failures import failed, said
-from tests.grade.made_runs import L1_LOADED, L1_TOGETHER, pinged, together, transfer
+from tests.grade.made_runs import L1_LOADED, L1_TOGETHER, origin, pinged, together, transfer
 from tests.labs.altered import given as altered
 from tests.labs.predicted import commit
 from tests.states import PLAN, reshape
@@ -78,6 +78,17 @@ def waiting(packets: float) -> Result:
 
 
 LETTERS = {"limit": "c", "swing": "b"}
+ARP = {"first": "b", "ms": 0.8}
+
+
+def sent(asked_mbps: float, mbps: float, lost: int = 0, pair: tuple[str, str] = ("r2", "r3")) -> UdpResult:
+    """A UDP stream over L2 of 1000 packets."""
+    flow = UdpFlow(*pair, rate_mbps=asked_mbps, duration_s=5, address="10.0.3.2")
+    return UdpResult(flow, origin(), mbps, asked_mbps, 5, 1000, 1000 - lost, 0, 0.1, (), ())
+
+
+LOW, HIGH = sent(10, 10), sent(100, 29.15, 708)
+FOUND = {"rate_mbps": 30, "lost_percent": 70.8, "start": "c"}
 AGAINST = (pinged("r2-r1", L1_LOADED, 1), transfer("r1-r2", 38.05))
 """Pings against the direction of a transfer: their replies wait in its queue."""
 
@@ -96,6 +107,27 @@ WRONG: Table = {
         (TC.format(67, 76), {"dropped": 76, **LETTERS, "limit": "a"}, "is not right"),
         (TC.format(67, 76), {"dropped": 76, **LETTERS, "swing": "a"}, "with pauses the throughput would be lower"),
         (TC.format(67, 76), {"dropped": 67, **LETTERS}, "that is the queue's limit"),
+    ],
+    lab04.check_arp: [
+        (ARP | {"first": "a"}, "a link has no memory"),
+        (ARP | {"first": "d"}, "r1 keeps the answer"),
+        (ARP | {"ms": 20}, "the extra time of one ping"),
+        (ARP | {"ms": 1.855}, "that is all of it"),
+        (ARP | {"ms": 1.055}, "that is what is left"),
+        (ARP | {"ms": 1.6}, "only its extra time counts"),
+    ],
+    lab04.check_start: [
+        (None, HIGH, FOUND, "not measured yet"),
+        (HIGH, LOW, FOUND, "rate_mbps=100"),
+        (LOW, sent(30, 29, 30), FOUND, "write rate_mbps=100"),
+        (LOW, sent(100, 29.15, 708, ("r1", "r2")), FOUND, "there is no UdpFlow r2-r3"),
+        (LOW, transfer("r2-r3", 28.6), FOUND, "this is a SimpleperfResult"),
+        (LOW, HIGH, FOUND | {"rate_mbps": 29.15}, "that is the data alone"),
+        (LOW, HIGH, FOUND | {"rate_mbps": 28.33}, "the wrong way round"),
+        (LOW, HIGH, FOUND | {"rate_mbps": 100}, "that was sent"),
+        (LOW, HIGH, FOUND | {"lost_percent": 0.708}, "a share of 1"),
+        (LOW, HIGH, FOUND | {"lost_percent": 29.2}, "what is left to 100 %"),
+        (LOW, HIGH, FOUND | {"start": "b"}, "others share the queue"),
     ],
     lab04.check_claim: [
         (2, together(*AGAINST), "never above it"),
@@ -141,6 +173,10 @@ def test_right_answers_pass_in_any_style() -> None:
         assert functions.check_summary(summary).passed
     for function in (rtts_of, lambda text: list(map(float, re.findall(r"time=([\d.]+)", text)))):
         assert functions.check_parsed(function, pings()).passed
+    assert lab04.check_arp(ARP).passed
+    for rate_mbps, high in ((30, HIGH), (29.76, sent(100, 28.92, 708)), (30, sent(100, 28.92, 708))):
+        result = lab04.check_start(LOW, high, FOUND | {"rate_mbps": rate_mbps})
+        assert result.passed, str(result)
     counters = lab04.check_counters(TC.format(67, 76), {"dropped": 76, **LETTERS})
     assert counters.passed
     assert all(check.explanation for check in counters.checks)

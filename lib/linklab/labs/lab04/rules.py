@@ -23,6 +23,7 @@ from linklab.grade.measured import (
     loaded_checks,
     pings,
     refuse_without_theory,
+    require_on_course,
     state_of_run,
     transfers,
 )
@@ -30,12 +31,12 @@ from linklab.grade.path_questions import ceiling, packet_ms, path_between, rtt
 from linklab.grade.predictions import Predictions, Sketch, span
 from linklab.grade.questions import JudgedBy, Question, Slip, Value, asked, stated
 from linklab.grade.result import Result, guarded
-from linklab.grade.wanted import Wanted, at_least, refuse_another_network, require_run
+from linklab.grade.wanted import Wanted, at_least, exactly, refuse_another_network, require_run
 from linklab.labs.claims import claim, contradicts
 from linklab.labs.own_simpleperf import own_simpleperf
 from linklab.labs.paths import beside_report, pings_judged, queue_over_time, transfers_judged
 from linklab.labs.printed import queues, require_printed
-from linklab.measure import PingFlow, Run, UdpFlow
+from linklab.measure import PingFlow, Run, UdpFlow, UdpResult
 from linklab.network import Link, queueing_delay_ms
 
 __all__ = ["LINKS", "beside_report", "own_simpleperf", "queue_over_time"]
@@ -85,6 +86,35 @@ def check_transfers(transfers: object) -> Result:
 def check_together(run: object) -> Iterable[Check]:
     """Judge what `linklab.measure.run_together` gave for 25 pings, one a second, next to a transfer of 25 s over L1."""
     return loaded_checks("L1", run, LINKS["L1"])
+
+
+# --- The first ping
+
+_REPORTED_MS: Final = 1.855
+"""How far the course report's mean of L1 is above theory: 25 pings, 10 ms each way."""
+
+
+@guarded
+def check_arp(answers: object) -> Result:
+    """Judge why the first ping takes longer (``first``), and ``ms``: how much of the report's excess that explains."""
+    right = 20 / 25
+    ms = Value(
+        "ms", "what the first ping explains", stated(right, "ms", "20 ms more in one of 25 pings"),
+        ("how much longer does the first ping take, and how many pings does the mean have?",
+         "one ping of 25 takes a round trip longer", "20 / 25"),
+        (
+            Slip(20, "that is the extra time of one ping", "how much does the mean of 25 grow?"),
+            Slip(40, "that is the whole RTT of the first ping", "only its extra time counts, in 25 pings"),
+            Slip(_REPORTED_MS, "that is all of it", "one ping of 25 takes 20 ms longer: compute"),
+            Slip(_REPORTED_MS - right, "that is what is left", "how much does the first ping explain?"),
+            Slip(right / 2, "that counts one direction", "ARP's question and answer: a round trip"),
+            Slip(40 / 25, "that counts the whole RTT of the first ping", "only its extra time counts"),
+        ),
+        explanation=f"ARP explains {right:g} of the {_REPORTED_MS} ms. A difference is explained when you can compute "
+        f"it, or switch its cause off. The other {_REPORTED_MS - right:.3f} ms need another cause, for example late "
+        "timers of a busy virtual machine.",
+    )  # fmt: skip
+    return asked("Lab 04, the first ping", answers, (*choices(_FOLDER, "first"), ms), '{"first": "a", "ms": 1.2}')
 
 
 # --- What a measurement says
@@ -218,3 +248,55 @@ def _reply_waits(given: object) -> Check:
 
 check_claim = claim("Lab 04, a claim to test", _FOLDER, _reply_waits)
 """Judge the number of the wrong sentence on pings next to a transfer, and the run that shows it."""
+
+
+# --- Start high or low
+
+_START: Final = "Lab 04, start high or low"
+_LOW_MBPS: Final = 10
+_HIGH_MBPS: Final = 100
+_FRAME_BYTES: Final = 1490
+"""A frame with 1448 bytes of data by UDP: 8 of UDP, 20 of IP and 14 of Ethernet are added."""
+
+
+@guarded
+def check_start(low: object, high: object, answers: object) -> Result:
+    """Judge UDP over L2 at 10 and at 100 Mbit/s, and what ``high`` says: ``rate_mbps``, ``lost_percent``, ``start``."""
+    slow = require_on_course(f"UDP at {_LOW_MBPS} Mbit/s", low, _udp(_LOW_MBPS))
+    fast = require_on_course(f"UDP at {_HIGH_MBPS} Mbit/s", high, _udp(_HIGH_MBPS))
+    return asked(
+        _START, answers, (*_start_questions(slow, fast), *choices(_FOLDER, "start")), '{"rate_mbps": 1.2, ...}'
+    )
+
+
+def _udp(mbps: float) -> Wanted[UdpResult]:
+    fields = (exactly("rate_mbps", mbps), at_least("duration_s", 5), exactly("payload_bytes", 1448))
+    return Wanted(UdpFlow, LINKS["L2"], fields)
+
+
+def _full(mbps: float, why: str) -> Expectation:
+    """Expect the rate that arrived, or a little more: iperf3 also counts the time in which the queue empties."""
+    return Expectation(mbps, 0.99 * mbps, 1.015 * mbps, "Mbit/s", why, allowance="rounding, and the run's end")
+
+
+def _start_questions(low: UdpResult, high: UdpResult) -> tuple[Value, ...]:
+    arrived, data = high.throughput_mbps, high.flow.payload_bytes
+    frame = f"each frame of {_FRAME_BYTES} bytes carries {data} bytes of data"
+    rate = Value(
+        "rate_mbps", "rate of L2, from the high run", _full(arrived * _FRAME_BYTES / data, frame),
+        ("what arrives per second when the link is never idle?", frame, f"throughput * {_FRAME_BYTES} / {data}"),
+        (
+            Slip(arrived, "that is the data alone", frame),
+            Slip(arrived * data / _FRAME_BYTES, "this divides the wrong way round", frame),
+            Slip(high.sent_mbps, "that was sent, and most of it was lost", "what arrived?"),
+            Slip(low.throughput_mbps, "that is the low run", "the low run does not fill the link: take the high one"),
+        ),
+    )  # fmt: skip
+    lost = Value(
+        "lost_percent",
+        "packets of the high run that were lost",
+        stated(high.loss_percent, "%", "of what was sent"),
+        ("compare how many packets were sent with how many arrived", "high.loss_percent"),
+        (Slip(low.loss_percent, "that is the low run", "take the high one"),),
+    )
+    return rate, lost
