@@ -6,18 +6,17 @@
 #
 # Some programs open several connections to the same server at once: browsers, download managers, `iperf3 -P`. Why?
 # In this lab `h1` opens two connections to `h4`. At the same time `h2` has one to `h5`, and `h3` has one to `h6`.
-# How much throughput does each host get, and is it fair?
+# How much throughput does each host get, and is it fair? Chance changes every run, so at the end you compute how sure
+# your numbers are, and how many runs you need.
 
 # %% id="imports"
 from linklab import course_network, lab07, measure, show, start
 
-lab07.progress()
-
-# %% id="start"
 network = course_network()
 L2 = network.link("L2")
 lab = start(network)
 program = lab07.own_parallel_simpleperf(lab)
+display(lab07.progress())
 show.network(lab)
 
 # %% [markdown] id="connections-task"
@@ -149,38 +148,27 @@ lab07.figures.report_table(runs)
 # %% [markdown] reflect="unequal" points=1
 # L2 has one queue. It sends packets in the order in which they arrive. A full queue drops new packets, whoever sent
 # them. Each TCP connection has its own window and learns from its own losses. No queue on the path knows that two
-# connections belong to one host. (h1's kernel does know it: it remembers round trips by destination, `ip tcp_metrics`.
-# But it shares no window.)
+# connections belong to one host. (h1's kernel does know it: it remembers round trips by destination, `ip
+# tcp_metrics`. But it shares no window.)
 #
 # **Rubric.** 1 point: one queue that knows no hosts, and a window for each connection. Typical wrong: (1) "h1 sends
 # faster" - h1's cable is as fast as h2's, but h1 has two windows. (2) "TCP shares by host" - each connection has a
 # window of its own.
 
 # %% [markdown] id="provider-question"
-# **Question.** An internet provider sells access to homes. Its customers want equal shares per home, and each home may
-# open many connections. What must the provider's router do?
+# **Question.** An internet provider sells access to homes. Its customers want equal shares per home, and each home
+# may open many connections. What must the provider's router do?
 
 # %% [markdown] reflect="provider" points=1
 # The index per home counts. The router must tell homes apart: it needs a queue for each home, and serves these queues
 # in turn.
 #
 # **Rubric.** 1 point: a queue (or a share) for each home, served in turn. Typical wrong: (1) "the router should give
-# each connection the same" - a home with two connections would still have two shares. (2) "a longer queue" - it delays
-# everybody and changes no share.
+# each connection the same" - a home with two connections would still have two shares. (2) "a longer queue" - it
+# delays everybody and changes no share.
 
-# %% [markdown] id="fairness-question"
-# **Question.** The shares of a single run differ from the mean over all runs. Why?
-
-# %% [markdown] reflect="fairness" points=1
-# In a single run, chance decides which connection loses packets at a bad moment, for example in slow start. This
-# connection then continues with a small window. Over several runs this evens out.
-#
-# **Rubric.** 1 point: chance decides which connection loses packets at a bad moment, and this evens out over several
-# runs. Typical wrong: (1) "the measurement is not exact" - the lab's clock is exact, and the bytes are counted. (2)
-# "h2's connection is weaker" - look at the other runs: there another connection has the least.
-
-# %% id="explain-fairness"
-lab07.explain("fairness")
+# %% id="explain-provider"
+lab07.explain("provider")
 
 # %% [markdown] id="fairness-told"
 # ## 5. More and more connections
@@ -233,10 +221,10 @@ for connections in lab07.CONNECTIONS:
 lab07.check_experiment(experiment, measured_percent).require()
 
 # %% [markdown] id="own-figure-task"
-# **Your turn** (no points): draw the results yourself with matplotlib. `axes.plot(x, y, "o", label="measured")`
-# draws points, and `"--"` draws a dashed line. Plot h1's measured share against the number of its connections. Add a
-# line for h1's fraction of all connections. Label both axes, with units. Each point is a single run (section 3), so it
-# can lie far from the line.
+# **Your turn** (no points): draw the results yourself with matplotlib. `axes.plot(x, y, "o", label="measured")` draws
+# points, and `"--"` draws a dashed line. Plot h1's measured share against the number of its connections. Add a line
+# for h1's fraction of all connections. Label both axes, with units. Each point is a single run (section 3), so it can
+# lie far from the line.
 
 # %% answer="own-figure"
 import matplotlib.pyplot as plt
@@ -256,8 +244,9 @@ figure.tight_layout()
 # %% [markdown] id="meaning-task"
 # ## 6. What do the results mean?
 #
-# **Your turn:** h2 and h3 keep one connection each. How many connections must `h1` open to get 90 % of L2? Answer with
-# a number. After that, the next cell asks for a letter.
+# **Your turn:** h2 and h3 keep one connection each. How many connections must `h1` open to get 90 % of L2? Answer
+# with a number. After that, the next cell asks for two letters. (HTTP/2 carries many requests as *streams* inside one
+# TCP connection. QUIC, under HTTP/3, runs over UDP and knows the streams itself.)
 
 # %% answer="ninety"
 ### BEGIN SOLUTION
@@ -270,32 +259,21 @@ for_90_percent = 18  # P / (P + 2) = 0.9
 lab07.check_ninety(for_90_percent).require()
 
 # %% answer="fault"
-print(lab07.question("whose_fault"))
+print(lab07.question("whose_fault", "streams"))
 ### BEGIN SOLUTION
-whose_fault = "c"
+letters = {"whose_fault": "c", "streams": "d"}
 ### STARTER
-# whose_fault = None  # a letter, as "a"
+# letters = {"whose_fault": None, "streams": None}
 ### END SOLUTION
 
-# %% check="fault" points=1
-lab07.check_fault(whose_fault).require()
-
-# %% [markdown] id="gain-question"
-# A browser sends one request on an HTTP/1.1 connection and waits for its answer. With HTTP/1.1, browsers open about six
-# connections to each server.
-#
-# **Question.** What does a browser gain from six connections?
-
-# %% [markdown] reflect="gain" points=1
-# In practice a connection serves one request at a time: HTTP/1.1 has pipelining, but browsers do not use it. Six
-# connections serve six requests at once. On a full link they also get six shares, and they start with six initial
-# windows.
-#
-# **Rubric.** 1 point: six requests at once, because each connection serves one at a time. Typical wrong: (1) "six
-# connections make the link faster" - only this browser's share of it grows. (2) "the server becomes faster" - the
-# requests wait less, each answer takes as long as before.
+# %% check="fault" points=2
+lab07.check_fault(letters).require()
 
 # %% [markdown] id="cost-question"
+# A browser sends one request on an HTTP/1.1 connection and waits for its answer. So with HTTP/1.1, browsers open
+# about six connections to each server. The server then answers six requests at once, and on a full link the page gets
+# six shares.
+#
 # **Question.** What do these six connections cost? Name a cost for other users, and a cost for the browser itself.
 
 # %% [markdown] reflect="cost" points=2
@@ -306,24 +284,93 @@ lab07.check_fault(whose_fault).require()
 # slow start). Typical wrong: (1) "six connections need six times the data" - the pages are the same, only handshakes
 # and headers are added. (2) "nothing, connections are free" - each opens with a handshake and a small window.
 
-# %% [markdown] id="browser-question"
-# HTTP/2 carries many requests as *streams* inside one TCP connection. QUIC, under HTTP/3, runs over UDP and knows the
-# streams itself. Remember: TCP delivers bytes in order only.
+# %% [markdown] id="interval-task"
+# ## 7. How sure is a mean?
 #
-# **Question.** A packet is lost. Which streams must wait with HTTP/2, and which with HTTP/3?
-
-# %% [markdown] reflect="browser" points=1
-# With HTTP/2 all streams wait: TCP delivers bytes in order, so no later byte reaches the browser until the lost packet
-# has been sent again. This is head-of-line blocking. QUIC orders each stream separately, so only the streams whose data
-# was in the lost packet wait.
+# Your four runs in section 3 differ, although you changed nothing. In each run, chance decides which connection loses
+# packets at a bad moment. So the mean of four runs is an *estimate* of the true mean, the mean of infinitely many
+# runs. A **95 % confidence interval** says how far off the estimate may be. If you repeat the four runs again and
+# again, and compute an interval each time, then 95 of 100 intervals contain the true mean. For $n$ runs the interval
+# is
 #
-# **Rubric.** 1 point: all streams with HTTP/2, because TCP delivers in order, and only the streams of the lost packet
-# with QUIC. Typical wrong: (1) "HTTP/2 has no head-of-line blocking" - HTTP/2 removes it between requests, but TCP
-# still has it. (2) "with QUIC none, since UDP repeats nothing" - QUIC itself sends lost data again, and has its own
-# congestion control (RFC 9002).
+# $$\bar x \pm t \cdot \frac{s}{\sqrt n}$$
+#
+# Here $s$ is the standard deviation, estimated from the runs: divide by $n - 1$, as `statistics.stdev` does. The
+# factor $t$ comes from *Student's t distribution* with $n - 1$ degrees of freedom. It is 12.7 for 2 runs, 3.18 for 4,
+# 2.26 for 10, and nearly 1.96 for very many runs: few runs tell little about $s$, so the interval must be wider.
+# `lab07.t95(n)` returns it. (The formula assumes that the runs are independent and roughly normally distributed.)
+#
+# **Your turn:** write a function that takes a list of values and returns the half width of the interval: the part after
+# the ± sign.
 
-# %% id="explain-browser"
-lab07.explain("browser")
+
+# %% answer="interval"
+import statistics
+
+
+def half_width(values):
+    ### BEGIN SOLUTION
+    count = len(values)
+    return lab07.t95(count) * statistics.stdev(values) / count**0.5
+    ### STARTER
+    # # YOUR TURN: t, the standard deviation, and the root of the number of values
+    # ...
+    ### END SOLUTION
+
+
+# %% check="interval" points=2
+lab07.check_half_width(half_width).require()
+
+# %% [markdown] id="sure-task"
+# **Your turn:** compute the mean of h2's throughput over your runs and the half width of its interval, both in
+# Mbit/s. Then plan: *how many runs* do you need until the half width is 5 % of the mean or less? Assume that more
+# runs have the same mean and the same standard deviation. The factor $t$ depends on the number of runs, so try one
+# number after the other.
+
+# %% answer="sure"
+h2_mbps = [lab07.rates_mbps(run)["h2-h5"] for run in runs.runs] if runs else []
+### BEGIN SOLUTION
+mean, deviation, needed = statistics.mean(h2_mbps), statistics.stdev(h2_mbps), 2
+while lab07.t95(needed) * deviation / needed**0.5 > 0.05 * mean:
+    needed += 1
+sure = {"mean": mean, "half_width": half_width(h2_mbps), "runs": needed}
+### STARTER
+# sure = {"mean": None, "half_width": None, "runs": None}
+### END SOLUTION
+print([round(each, 2) for each in h2_mbps], sure)
+
+# %% check="sure" points=2
+lab07.check_sure(sure, runs).require()
+
+# %% [markdown] id="claim-task"
+# ## 8. A claim to test
+#
+# Ask a language model why programs open several connections, and you get a paragraph like this one. It is fluent, and
+# one of its sentences is wrong.
+#
+# > (1) On a full link each TCP connection tends to an equal share, so a host with two connections gets about twice as
+# > much as a host with one. (2) The host gains what the others lose: all connections together still carry what L2
+# > carries, however many share it. (3) Since each connection has its own window, a second connection also pays when
+# > h2 and h3 are silent: h1 then gets clearly more throughput to h4 than over one connection. (4) On a path where one
+# > connection leaves the bottleneck idle after each loss, several connections fill it better. (5) A router that
+# > serves all packets from one queue cannot prevent any of this: it does not know which connections belong to one
+# > host.
+#
+# **Your turn:** find the wrong sentence, and measure the run that shows it: a case for which the sentence says
+# something else than you measure. Store the sentence's number and the run.
+
+# %% answer="claim"
+### BEGIN SOLUTION
+wrong_sentence = 3
+shows_it = measure.run(lab, transfer("h1-h4", 2))
+print(shows_it)
+### STARTER
+# wrong_sentence = None  # its number
+# shows_it = None  # YOUR TURN: what measure.run or measure.run_together returns
+### END SOLUTION
+
+# %% check="claim" points=3
+lab07.check_claim(wrong_sentence, shows_it).require()
 
 # %% id="stop"
 lab.stop()
@@ -333,7 +380,8 @@ lab07.calibration()
 # ## Summary
 #
 # TCP is fair to connections if RTTs are equal, but not to hosts or people: a host that opens more connections gets
-# more. A fairness index means little unless you say what you compare, and how often you measured.
+# more. A fairness index means little unless you say what you compare. A mean means little unless you say how often
+# you measured, and how far off it may be.
 #
 # **Review.** Answer first, then open.
 #
@@ -353,9 +401,16 @@ lab07.calibration()
 # Yes: each connection has its turn. The gain ends when the router has a queue for each host.
 #
 # </details>
+# <details><summary>4. Four runs gave 7.1 ± 1.2 Mbit/s. How many runs halve the interval?</summary>
+#
+# Nine runs, if the standard deviation stays. With the same t you would need four times as many runs. But t falls too,
+# from 3.18 to 2.31.
+#
+# </details>
 #
 # ### Where to read on
 #
-# The [glossary](glossary.md); Kurose & Ross, *Computer Networking*, on HTTP and on fairness and
-# parallel TCP connections; Peterson & Davie, *Computer Networks*, on fair queueing; RFC 9112 (HTTP/1.1), RFC 9113
-# (HTTP/2), RFC 9000 (QUIC), RFC 6928 (the initial window).
+# The [glossary](glossary.md); Student, *The probable error of a mean*, Biometrika 1908; Jain, *The Art of Computer
+# Systems Performance Analysis*, 1991, chapter 13 (confidence intervals); Kurose & Ross, *Computer Networking*, on
+# HTTP and on fairness and parallel TCP connections; Peterson & Davie, *Computer Networks*, on fair queueing; RFC 9112
+# (HTTP/1.1), RFC 9113 (HTTP/2), RFC 9000 (QUIC), RFC 6928 (the initial window).

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -29,7 +31,44 @@ PERCENT = {count: 100 * count / (count + 2) for count in FAIR_MBPS}
 MEASURED = together(transfer("h1-h4", [8.0775, 6.44]), transfer("h2-h5", 6.89), transfer("h3-h6", 7.1575))
 REPEATED = Repeats((MEASURED,) * 3, ())
 BY_CONNECTION, BY_HOST = [8.0775, 6.44, 6.89, 7.1575], [14.5175, 6.89, 7.1575]
+FOUR = Repeats(tuple(together(transfer("h1-h4", [7.0, 7.0]), transfer("h2-h5", rate), transfer("h3-h6", 7.0))
+                     for rate in (7.2, 6.4, 8.1, 7.5)), ())  # fmt: skip
+SURE = {"mean": 7.3, "half_width": 1.125, "runs": 17}
+ALONE = transfer("h1-h4", [14.2, 14.25])
 WRONG: Table = {
+    lab07.check_fault: [
+        ({"whose_fault": "b", "streams": "d"}, "each TCP connection knows only itself"),
+        ({"whose_fault": "c", "streams": "a"}, "still delivers in order"),
+        ({"whose_fault": "c", "streams": "c"}, "QUIC itself sends lost data again"),
+    ],
+    lab07.check_half_width: [
+        (lambda values: statistics.stdev(values) / len(values) ** 0.5, "the standard error of the mean"),
+        (lambda values: 1.96 * statistics.stdev(values) / len(values) ** 0.5, "takes 1.96 for t"),
+        (lambda values: lab07.t95(len(values)) * statistics.stdev(values), "how far single runs lie apart"),
+        (lambda values: lab07.t95(len(values)) * statistics.pstdev(values) / len(values) ** 0.5, "divides by n for s"),
+        (lambda values: 2 * half_width(values), "the whole width"),
+        (lambda values: None, "returns nothing"),
+    ],
+    lab07.check_sure: [
+        (SURE | {"half_width": 2.25}, FOUR, "the whole width"),
+        (SURE | {"half_width": 0.7071}, FOUR, "the standard deviation of the runs"),
+        (SURE | {"half_width": 15.41}, FOUR, "in percent of the mean"),
+        (SURE | {"runs": 15}, FOUR, "that takes 1.96 for t"),
+        (SURE | {"runs": 39}, FOUR, "that takes t of 4 runs"),
+        (SURE | {"runs": 61}, FOUR, "half of the width is to be 5 %"),
+        (SURE | {"runs": 18}, FOUR, "one less is enough"),
+        (SURE, MEASURED, "this is a Run"),
+        (SURE | {"mean": 14.0}, FOUR, "too much"),
+    ],
+    lab07.check_claim: [
+        (2, ALONE, "the sums are near L2's maximum"),
+        (3, None, "not measured yet"),
+        (3, transfer("h1-h4", 28.4), "write streams=2"),
+        (3, MEASURED, "h2 and h3 are silent"),
+        (3, transfer("h2-h5", [14.2, 14.2]), "there is no SimpleperfFlow or TcpFlow h1-h4"),
+        (3, transfer("h1-h4", [16.2, 16.2]), "so it is true here that h1 gets clearly more"),
+        (3, replace(ALONE, flow=replace(ALONE.flow, duration_s=10)), "write duration_s=25"),
+    ],
     lab07.check_connections: [
         (HEAD, 3, "not the output of ss -tin"),
         (OTHERS, 3, "ss shows 0 connections"),
@@ -45,6 +84,10 @@ WRONG: Table = {
         ([[8.0775, 6.44], [6.89], [7.1575]], BY_HOST, REPEATED, "this has a list, a list, a list"),
     ],
 }
+
+
+def half_width(values: Sequence[float]) -> float:
+    return float(lab07.t95(len(values)) * statistics.stdev(values) / len(values) ** 0.5)
 
 
 test_what_is_wrong_is_refused_and_named = refused(WRONG)
@@ -69,3 +112,16 @@ def test_numbers_may_be_rounded_as_the_text_rounds_them() -> None:
 @pytest.mark.parametrize("kind", [int, str, float])
 def test_shares_may_stand_under_numbers_and_texts(kind: Callable[[int], object]) -> None:
     assert lab07.check_experiment(RUNS, {kind(count): share for count, share in PERCENT.items()}).passed
+
+
+def test_how_sure_a_mean_is() -> None:
+    assert lab07.check_half_width(half_width).passed
+    result = lab07.check_sure(SURE, FOUR)
+    assert result.passed, str(result)
+    for run in (ALONE, together(ALONE), together(transfer("h1-h4", [7.1] * 4))):
+        assert lab07.check_claim(3, run).passed, str(lab07.check_claim(3, run))
+
+
+@pytest.mark.parametrize(("count", "t"), [(2, 12.706), (4, 3.182), (6, 2.571), (10, 2.262), (30, 2.045), (121, 1.980)])
+def test_t_is_that_of_the_tables(count: int, t: float) -> None:
+    assert lab07.t95(count) == pytest.approx(t, rel=0.002)

@@ -10,32 +10,48 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from math import fsum, isnan
+from math import ceil, fsum, isnan, sqrt
 from pathlib import Path
+from statistics import NormalDist, fmean, pstdev, stdev
 from typing import Final
 
-from linklab.analysis import Expectation, Load
+from linklab.analysis import Expectation, Load, tcp_throughput
 from linklab.course import course_network
 from linklab.grade.check import Check, Refuse, a_kind, collect_checks
-from linklab.grade.choices import letter
-from linklab.grade.measured import expectations, measured, run_checks, run_of, throughput_of, transfers
-from linklab.grade.path_questions import fair_share, share_of
+from linklab.grade.choices import letters
+from linklab.grade.measured import (
+    SHORTEST_ALONE_S,
+    TRANSFER_FLOWS,
+    Transfer,
+    expectations,
+    measured,
+    refuse_without_theory,
+    run_checks,
+    run_of,
+    state_of_run,
+    throughput_of,
+    transfers,
+)
+from linklab.grade.path_questions import fair_share, path_between, share_of
 from linklab.grade.predictions import Predictions
-from linklab.grade.questions import Slip, Value, as_number, asked_each, asked_one, is_missing, stated
+from linklab.grade.questions import Slip, Value, as_number, asked, asked_each, asked_one, is_missing, stated
 from linklab.grade.result import Result, guarded
-from linklab.grade.wanted import require_type
+from linklab.grade.student_functions import Formula, Trial
+from linklab.grade.wanted import Wanted, at_least, refuse_another_network, require_run, require_type
+from linklab.labs.claims import claim, contradicts
 from linklab.labs.multiplexing import mean_connections, mean_connections_mbps, own_parallel_simpleperf, rates_mbps
 from linklab.labs.printed import connections, require_printed
-from linklab.measure import Repeats, Run
+from linklab.measure import Repeats, Run, ToolResult, UdpFlow
 from linklab.network import goodput_ceiling_mbps
 
-__all__ = ["CONNECTIONS", "mean_connections_mbps", "own_parallel_simpleperf", "rates_mbps"]
+__all__ = ["CONNECTIONS", "mean_connections_mbps", "own_parallel_simpleperf", "rates_mbps", "t95"]
 
 CONNECTIONS: Final = (1, 2, 4, 8)
 """How many connections h1 opens in the experiment."""
 HOSTS: Final = 3
 _RIVALS: Final = 2
 _REPEATS: Final = 3
+_FOLDER: Final = Path(__file__).parent
 _TAKERS: Final = ("per connection", "per host")
 _ONE_DECIMAL_MBPS: Final = 0.05 + 1e-9
 """Half of the last digit of a throughput with one decimal, as simpleperf and the lab's text print it."""
@@ -133,7 +149,7 @@ def _shown_check(said: object) -> Check:
 _TOLD_OF_CONNECTIONS: Final = """
 `-P 2` asks for two connections with data. The third one is iperf3's *control connection*: over it client and server
 agree on the test and exchange the results. `cwnd` is the congestion window in segments. Each connection has its own
-`cwnd`, `rtt` and `ssthresh`. The kernel does not know that they belong together.
+`cwnd`, `rtt` and `ssthresh`. They share no window, although they have the same two hosts.
 """
 
 
@@ -300,8 +316,157 @@ def check_ninety(connections: object) -> Result:
     return asked_one("Lab 07, connections for 90 %", connections, asked_for)
 
 
-check_fault = letter("Lab 07, whose fault it is", Path(__file__).parent, "whose_fault")
-"""Judge the letter: what is wrong if the index per connection is near 1, and the index per host is not."""
+check_fault = letters("Lab 07, what the results mean", _FOLDER, "whose_fault", "streams")
+"""Judge two letters: what is wrong if the index per host is below 1, and which streams wait for a lost packet."""
+
+
+# --- How sure a mean is
+
+_ENOUGH_PERCENT: Final = 5
+_MOST_RUNS: Final = 10_000
+_EXACT_T95: Final[Mapping[int, float]] = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776}
+
+
+def t95(count: int) -> float:
+    """Return Student's t for a two-sided 95 % interval of the mean of so many values, 2 or more.
+
+    From 6 values on it is Abramowitz and Stegun, 26.7.5, with four terms: right to three digits.
+    """
+    if count < min(_EXACT_T95):
+        raise ValueError(f"{count} values have no interval: two are the fewest")
+    if count in _EXACT_T95:
+        return _EXACT_T95[count]
+    z, freedom = NormalDist().inv_cdf(0.975), count - 1
+    terms = ((z**3 + z) / 4, (5 * z**5 + 16 * z**3 + 3 * z) / 96, (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384)
+    return z + fsum(term / freedom**power for power, term in enumerate(terms, 1))
+
+
+def _half_width(values: Sequence[float]) -> float:
+    return t95(len(values)) * stdev(values) / sqrt(len(values))
+
+
+_WIDTH: Final = "the half width is t * s / sqrt(n)"
+_HALF_WIDTHS: Final = Trial(
+    _half_width,
+    {
+        "four runs": ((7.2, 6.4, 8.1, 7.5),),
+        "two runs": ((28.1, 27.7),),
+        "ten runs": ((14.2, 13.1, 15.6, 12.9, 14.8, 13.7, 14.4, 15.1, 12.6, 14.0),),
+    },
+    (
+        "what makes a mean surer: how much the values differ, and how many there are",
+        "you need three parts: lab07.t95(n), statistics.stdev(values), and the square root of n",
+        f"{_WIDTH}: lab07.t95(len(values)) * statistics.stdev(values) / len(values) ** 0.5",
+    ),
+    (
+        Formula(lambda values: t95(len(values)) * stdev(values), "that is how far single runs lie apart",
+                "the mean of n runs varies less than one run: divide by the square root of n"),
+        Formula(lambda values: t95(len(values)) * stdev(values) / len(values), "that divides by n",
+                "divide by the square root of n"),
+        Formula(lambda values: stdev(values) / sqrt(len(values)), "that is the standard error of the mean",
+                "it is one standard deviation of the mean: multiply by t for 95 %"),
+        Formula(lambda values: t95(len(values)) * pstdev(values) / sqrt(len(values)), "that divides by n for s",
+                "the mean is estimated from the same values: statistics.stdev divides by n - 1"),
+        Formula(lambda values: NormalDist().inv_cdf(0.975) * stdev(values) / sqrt(len(values)),
+                "that takes 1.96 for t", "1.96 is for very many runs: few runs tell little about s"),
+        Formula(lambda values: 1.96 * stdev(values) / sqrt(len(values)), "that takes 1.96 for t",
+                "1.96 is for very many runs: few runs tell little about s"),
+        Formula(lambda values: t95(max(2, len(values) - 1)) * stdev(values) / sqrt(len(values)),
+                "that is t of one run less", "lab07.t95 takes the number of values, and subtracts 1 itself"),
+        Formula(lambda values: 2 * _half_width(values), "that is the whole width",
+                "the half width reaches from the mean to one end"),
+    ),
+    tolerance=0.002,
+)  # fmt: skip
+
+
+@guarded("Lab 07, half the width of an interval")
+def check_half_width(half_width: object) -> tuple[Check, ...]:
+    """Judge a function that gives half the width of the 95 % confidence interval of the mean of a list of values."""
+    return _HALF_WIDTHS.checks(half_width)
+
+
+@guarded
+def check_sure(answers: object, runs: object) -> Result:
+    """Judge ``mean`` and ``half_width`` of h2's throughput over the runs, in Mbit/s, and how many ``runs`` it needs.
+
+    These are the fewest with which the half width is 5 % of the mean or less, if mean and deviation stay.
+    """
+    title = "Lab 07, how sure the mean is"
+    repeated = require_type("the runs", runs, Repeats, "run the cell that fills runs (section 3)", "several runs")
+    values = [throughput_of(run, "h2-h5") or 0.0 for run in repeated.runs]
+    if len(values) < _REPEATS:
+        raise Refuse("the runs", f"{len(values)} runs", f"measure.repeated(lab, flows, repeats={_REPEATS + 1})")
+    return asked(title, answers, _sure_questions(values), '{"mean": 1.2, "half_width": 1.2, "runs": 12}')
+
+
+def _sure_questions(values: Sequence[float]) -> tuple[Value, ...]:
+    middle, deviation, count = fmean(values), stdev(values), len(values)
+    share = f"{_ENOUGH_PERCENT} % of the mean"
+    needed = _runs_needed(deviation, middle * _ENOUGH_PERCENT / 100)
+    by_z = ceil((NormalDist().inv_cdf(0.975) * deviation / (middle * _ENOUGH_PERCENT / 100)) ** 2)
+    same_t = ceil((t95(count) * deviation / (middle * _ENOUGH_PERCENT / 100)) ** 2)
+    whole = _runs_needed(deviation, middle * _ENOUGH_PERCENT / 200)
+    runs = Expectation(needed, needed, needed, "runs", f"the fewest with t * s / sqrt(n) <= {share}")
+    slips = (
+        Slip(by_z, "that takes 1.96 for t", "t depends on the number of runs: use lab07.t95(n) of the number you try"),
+        Slip(same_t, f"that takes t of {count} runs", "t falls with more runs: use lab07.t95(n) of the number you try"),
+        Slip(whole, "that makes the whole width 5 %", "half of the width is to be 5 %"),
+        Slip(needed - 1, "with so many the half width is still a little above 5 %", "try one more"),
+        Slip(needed + 1, "one less is enough", "find the smallest number"),
+    )
+    return (
+        Value("mean", "mean of h2's throughput", stated(middle, "Mbit/s", "the mean of the runs"),
+              ("add up h2's throughputs, and divide", "statistics.mean(h2_mbps)")),
+        Value("half_width", "half the width of its interval", stated(_half_width(values), "Mbit/s", _WIDTH),
+              ("use your function half_width", "half_width(h2_mbps)"),
+              (Slip(2 * _half_width(values), "that is the whole width", "from the mean to one end"),
+               Slip(100 * _half_width(values) / middle, "that is in percent of the mean", "give it in Mbit/s"),
+               Slip(deviation, "that is the standard deviation of the runs", _WIDTH))),
+        Value("runs", f"runs until the half width is {share}", runs,
+              ("what in t * s / sqrt(n) changes with more runs, and what stays?",
+               "try n = 2, 3, 4, ... with the s of your runs: the first n that is good enough counts",
+               f"the smallest n with lab07.t95(n) * s / n ** 0.5 <= {_ENOUGH_PERCENT / 100:g} * mean"), slips),
+    )  # fmt: skip
+
+
+def _runs_needed(deviation: float, half_width: float) -> int:
+    found = (count for count in range(2, _MOST_RUNS) if t95(count) * deviation / sqrt(count) <= half_width)
+    return next(found, _MOST_RUNS)
+
+
+# --- A claim to test
+
+_ALONE: Final = "the run that shows it"
+_CLEARLY: Final = 1.05
+"""What "clearly more" is at least."""
+
+
+def _nothing_left(given: object) -> Check:
+    """Judge a transfer of several connections from h1 to h4 with nobody else: it gets what one connection gets."""
+    run = Run((given,), 0.0) if isinstance(given, ToolResult) else given
+    fields = (
+        at_least("duration_s", SHORTEST_ALONE_S),
+        at_least("streams", 2, "write streams=2: the sentence is about a second connection"),
+    )
+    wanted = Wanted[Transfer](TRANSFER_FLOWS, ("h1", "h4"), fields)
+    others = dict.fromkeys((*TRANSFER_FLOWS, UdpFlow), "leave it out: h2 and h3 are silent in the sentence")
+    how = "give what measure.run returned for the case of the sentence"
+    found = require_run(_ALONE, run, [wanted], how, others)
+    refuse_another_network(_ALONE, state_of_run(found))
+    refuse_without_theory(_ALONE, state_of_run(found), [("h1", "h4")], limited=True)
+    alone = tcp_throughput(path_between("h1", "h4", state_of_run(found)))
+    total = throughput_of(found, "h1-h4") or 0.0
+    return contradicts(
+        f"h1 gets clearly more than one connection alone, {alone.value:.4g} Mbit/s by theory",
+        f"{total:.4g} Mbit/s",
+        is_wrong=total < _CLEARLY * alone.value,
+        step="is L2 as it was at the start? One connection must be able to fill it",
+    )
+
+
+check_claim = claim("Lab 07, a claim to test", _FOLDER, _nothing_left)
+"""Judge the number of the wrong sentence on several connections, and the run that shows it."""
 
 
 def _rate_mbps(link: str) -> float:
