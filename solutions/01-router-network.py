@@ -130,27 +130,18 @@ def add_cables(topo):
 
 
 # %% answer="links"
-def shape(link):
-    return {
-        "bw": link.rate_mbps,
-        "delay": f"{link.delay_ms}ms",
-        "max_queue_size": link.queue_packets,
-    }
+def shape(name):
+    it = network.link(name)
+    return {"bw": it.rate_mbps, "delay": f"{it.delay_ms}ms", "max_queue_size": it.queue_packets}
 
 
 def add_router_links(topo):
-    topo.addLink(
-        "r1", "r2", **end(1, "r1-eth1"), **end(2, "r2-eth0"), **shape(network.link("L1"))
-    )
+    topo.addLink("r1", "r2", **end(1, "r1-eth1"), **end(2, "r2-eth0"), **shape("L1"))
     ### BEGIN SOLUTION
-    topo.addLink(
-        "r2", "r3", **end(1, "r2-eth2"), **end(2, "r3-eth0"), **shape(network.link("L2"))
-    )
-    topo.addLink(
-        "r3", "r4", **end(1, "r3-eth3"), **end(2, "r4-eth0"), **shape(network.link("L3"))
-    )
+    topo.addLink("r2", "r3", **end(1, "r2-eth2"), **end(2, "r3-eth0"), **shape("L2"))
+    topo.addLink("r3", "r4", **end(1, "r3-eth3"), **end(2, "r4-eth0"), **shape("L3"))
     ### STARTER
-    # # YOUR TURN: L2 (r2 to r3) and L3 (r3 to r4); shape(...) or the three options themselves
+    # # YOUR TURN: L2 (r2 to r3) and L3 (r3 to r4); shape("L2"), or the three options
     ### END SOLUTION
 
 
