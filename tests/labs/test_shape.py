@@ -23,8 +23,6 @@ FREE_PERCENT_AT_MOST: Final = 20
 MORE_IS_FREE: Final = {
     "02",
     "03",
-    "04",
-    "07",
     "12",
     "13",
     "14",
