@@ -151,11 +151,12 @@ def test_predictions_stand_next_to_what_was_measured() -> None:
     assert [it.measured for it in found] == pytest.approx([4.7, 2.0], rel=0.01)
 
 
-def test_senders_in_step_are_another_experiment() -> None:
-    flows = {it.flow: replace(it.flow, dither=False) for it in SHARE_RUNS["70/70"].of(ConstantRateResult)}
-    results = tuple(replace(it, flow=flows[it.flow]) for it in SHARE_RUNS["70/70"].of(ConstantRateResult))
-    stepped = {**SHARE_RUNS, "70/70": Run(results, 0.0)}
-    assert "dither=False" in the_failure(lab10.check_share_runs(stepped)).reason
+@pytest.mark.parametrize(("change", "says"), [({"dither": False}, "dither=False"), ({"duration_s": 1}, "duration_s=1")])
+def test_senders_in_step_and_short_ones_are_another_experiment(change: dict[str, Any], says: str) -> None:
+    sent = SHARE_RUNS["70/70"].of(ConstantRateResult)
+    results = tuple(replace(it, flow=replace(it.flow, **change)) for it in sent)
+    other = {**SHARE_RUNS, "70/70": Run(results, 0.0)}
+    assert says in the_failure(lab10.check_share_runs(other)).reason
 
 
 def test_a_round_trip_between_hosts_of_these_names_elsewhere_is_refused() -> None:

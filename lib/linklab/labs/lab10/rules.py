@@ -66,6 +66,8 @@ _FORWARDING_MS: Final = 0.02
 _FORWARDING: Final = f"1 %, and {_FORWARDING_MS} ms for each link, which nodes need to forward a frame"
 """Reason for the accepted error. In QEMU computing takes time: 0.012 ms a link at most in trials."""
 _LEAST_EXCHANGES: Final = 20
+_SHORTEST_S: Final = 4
+"""Least duration of senders that share a link: the text asks for 6 s."""
 
 
 def _own(lab: Checkable) -> Checkable:
@@ -215,10 +217,13 @@ def check_share_runs(runs: object) -> Result:
     def judge(setting: str, given: object) -> Check:
         what, how = f"run of {setting}", "store what measure.run_together(fair, lab10.senders(...)) returns"
         send = f'send lab10.senders("{setting}", 10), and nothing else'
-        dithered = exactly("dither", True, "omit dither=: senders in step come later, in a cell of their own")
+        alike = (
+            exactly("dither", True, "omit dither=: senders in step come later, in a cell of their own"),
+            at_least("duration_s", _SHORTEST_S, "write duration_s=6: at first the queue fills, and nobody loses"),
+        )
         wanted = [
             Wanted(
-                ConstantRateFlow, (it.source, it.destination), (exactly("rate_mbps", it.rate_mbps), dithered), step=send
+                ConstantRateFlow, (it.source, it.destination), (exactly("rate_mbps", it.rate_mbps), *alike), step=send
             )
             for it in senders(setting, RATE_MBPS)
         ]
