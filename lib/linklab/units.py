@@ -5,6 +5,7 @@ Rates are in Mbit/s (10**6 bits a second), times in the unit that the name ends 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final, Literal
 
 SwitchName = Literal["bridge", "ovs", "ovs-user"]
@@ -31,6 +32,10 @@ IPV4_HEADER_BYTES: Final = 20
 """Without options (RFC 791)."""
 IPV6_HEADER_BYTES: Final = 40
 """Without extension headers (RFC 8200, section 3)."""
+IP_HEADER_BYTES: Final[Mapping[IpVersion, int]] = {4: IPV4_HEADER_BYTES, 6: IPV6_HEADER_BYTES}
+"""By the version of IP."""
+IPV6_FRAGMENT_HEADER_BYTES: Final = 8
+"""What each fragment has behind its IPv6 header (RFC 8200, section 4.5); IPv4's header has the same inside."""
 UDP_HEADER_BYTES: Final = 8
 """RFC 768."""
 TCP_HEADER_BYTES: Final = 20

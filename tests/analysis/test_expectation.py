@@ -26,7 +26,7 @@ from linklab.analysis.sharing import Share, direction_of
 from linklab.analysis.tcp_model import BETA, RENO_PACKETS_PER_RTT, pipe_of
 from linklab.errors import MeasurementError, NetworkError
 from linklab.network import COURSE, TWO_HOSTS, Network, Shape, goodput_ceiling_mbps
-from linklab.network.catalogue import l3_switch, router_on_a_stick
+from linklab.network.catalogue import dual_stack, l3_switch, router_on_a_stick
 from linklab.network.variants import RATES_MBPS, LinkNumbers, variant_of_numbers
 from tests.states import PLAN, change_node, reshape
 
@@ -300,3 +300,9 @@ def test_a_datagram_in_fragments_stays_so_behind_the_link_that_made_them() -> No
 def change_mtu(name: str, mtu_bytes: int) -> Network:
     links = tuple(replace(link, mtu_bytes=mtu_bytes) if link.name == name else link for link in COURSE.links)
     return replace(COURSE, links=links)
+
+
+def test_over_ipv6_a_ping_is_20_bytes_longer() -> None:
+    network = dual_stack(l3_switch(100))
+    old, new = (unloaded_rtt(measured_path(network, "h1", "h3", ip_version=version)) for version in (4, 6))
+    assert new.value - old.value == pytest.approx(4 * 20 * 8 / 100e3)

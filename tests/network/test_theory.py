@@ -19,13 +19,14 @@ from linklab.network import (
     Switch,
     bdp_packets,
     bottleneck,
+    dual_stack,
     goodput_ceiling_mbps,
     path,
     payload_rate_mbps,
     queueing_delay_ms,
     rtt_floor_ms,
 )
-from linklab.network.catalogue import router_on_a_stick
+from linklab.network.catalogue import l3_switch, router_on_a_stick
 from linklab.network.theory import cable_rtt_ms, datagram_wire_bytes, wire_bytes
 from tests.support.networks import L3, STICK
 
@@ -161,3 +162,24 @@ def test_frames_on_the_cable() -> None:
     ))  # fmt: skip
     with pytest.raises(NetworkError, match="no cable with a rate"):
         cable_rtt_ms(bucket, "h1", "h2", 100)
+
+
+def test_a_header_of_ipv6_takes_20_bytes_more_of_each_packet() -> None:
+    network = dual_stack(COURSE)
+    old, new = (path(network, "h1", "h4", ip_version=version) for version in (4, 6))
+    assert goodput_ceiling_mbps(old) == pytest.approx(30 * (1500 - 20 - 20 - 12) / 1514)
+    assert goodput_ceiling_mbps(new) == pytest.approx(30 * (1500 - 40 - 20 - 12) / 1514)
+    assert payload_rate_mbps(new, 1000) == pytest.approx(30 * 1000 / (1000 + 8 + 40 + 14))
+    assert datagram_wire_bytes(l3_switch(100).links[0], 500, ip_version=6) == 500 + 8 + 40 + 14 + 24
+
+
+def test_each_fragment_of_ipv6_has_a_header_of_its_own_behind_ip_s() -> None:
+    link = COURSE.link("L1")
+    assert datagram_wire_bytes(link, 1444, ip_version=6) == 1444 + 8 + 40 + 14
+    assert datagram_wire_bytes(link, 1453, ip_version=6) == 1453 + 8 + 2 * (40 + 8 + 14)
+
+
+def test_a_round_trip_over_ipv6_is_longer_by_its_header_on_each_cable() -> None:
+    network = dual_stack(l3_switch(100))
+    old, new = (cable_rtt_ms(network, "h1", "h3", 500, version) for version in (4, 6))
+    assert new - old == pytest.approx(4 * 20 * 8 / 100e3)

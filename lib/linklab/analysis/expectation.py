@@ -22,8 +22,8 @@ from linklab.analysis.tcp_model import (
 )
 from linklab.errors import MeasurementError, NetworkError
 from linklab.network import Hop, goodput_ceiling_mbps, path_mtu_bytes, payload_rate_mbps
-from linklab.network.theory import as_fragmented, datagram_wire_bytes
-from linklab.units import BITS_PER_BYTE, IPV4_HEADER_BYTES, UDP_HEADER_BYTES, transmission_ms
+from linklab.network.theory import as_fragmented, hop_datagram_bytes
+from linklab.units import BITS_PER_BYTE, IP_HEADER_BYTES, UDP_HEADER_BYTES, transmission_ms
 
 Limit = Literal["low", "high"]
 """The end of an interval that the network itself sets, so that no measurement can lie beyond it: ``"high"`` for
@@ -101,9 +101,7 @@ def answered(rtt_ms: Iterable[float | None]) -> tuple[float, ...]:
 
 
 ICMP_HEADER_BYTES = 8
-"""Size of the header of an ICMP echo request (RFC 792)."""
-PING_PACKET_BYTES = 56 + ICMP_HEADER_BYTES + IPV4_HEADER_BYTES
-"""Size in bytes of the IP packet that ping sends by default."""
+"""Size of the header of an echo request of ICMP (RFC 792), and of ICMPv6 (RFC 4443)."""
 _TIMER_MS = 0.05
 """Milliseconds allowed on both sides of a round-trip time, for `_TIMER_REASON`."""
 _TIMER_REASON = f"{_TIMER_MS:g} ms for ping's own clock, its printed digits and the lab's timers"
@@ -134,11 +132,17 @@ _SAWTOOTH_DEVIATION = 1 / math.sqrt(12)
 """Standard deviation of a uniform distribution on [0, 1]."""
 
 
+def ping_packet_bytes(path: MeasuredPath) -> int:
+    """Return the size in bytes of the IP packet that ping sends over a path by default."""
+    return 56 + ICMP_HEADER_BYTES + IP_HEADER_BYTES[path.forward.ip_version]
+
+
 def unloaded_rtt(path: MeasuredPath) -> Expectation:
     """Return the mean round-trip time of pings while nothing else is sent, in ms."""
-    floor, (least, most) = path.rtt_floor_ms, path.unloaded_rtt_ms(PING_PACKET_BYTES)
+    packet_bytes = ping_packet_bytes(path)
+    floor, (least, most) = path.rtt_floor_ms, path.unloaded_rtt_ms(packet_bytes)
     why = (
-        f"propagation: the links' delays in both directions are {floor:g} ms; serialisation of {PING_PACKET_BYTES} "
+        f"propagation: the links' delays in both directions are {floor:g} ms; serialisation of {packet_bytes} "
         f"bytes adds {least - floor:.2g} ms on cables and {most - least:.2g} ms at most behind token buckets"
     )
     source = "delays and rates of the links, store and forward (RFC 1242)"
@@ -166,7 +170,7 @@ def full_queue_rtt(
     """
     hop = bottleneck_hop(path) if hop is None else hop
     pipe = pipe_of(path, hop)
-    base = path.unloaded_rtt_ms(PING_PACKET_BYTES)[0]
+    base = path.unloaded_rtt_ms(ping_packet_bytes(path))[0]
     full = base + pipe.full_queue_ms
     past_s = ((1 - BETA) * pipe.full_window_packets / max(2, connections) / CUBIC_C) ** (1 / 3)
     by_curve = CUBIC_C * (past_s**3 - max(0.0, past_s - interval_s) ** 3)
@@ -210,7 +214,7 @@ def loaded_rtt(path: MeasuredPath, duration_s: float = 25, pings: int = 25) -> E
         raise MeasurementError(f"pings is {pings}: there must be at least one")
     hop = bottleneck_hop(path)
     pipe = pipe_of(path, hop)
-    base, most = path.unloaded_rtt_ms(PING_PACKET_BYTES)[0], pipe.full_queue_ms
+    base, most = path.unloaded_rtt_ms(ping_packet_bytes(path))[0], pipe.full_queue_ms
     shares = [outcome.queue_share for outcome in slow_start_outcomes(pipe, duration_s)]
     # how full the queue is on average, as a share of its room: in the model's worst case, and at most
     least = min(*shares, *(outcome.queue_share for outcome in slow_start_outcomes(pipe, duration_s, lowered=True)))
@@ -300,7 +304,8 @@ def udp_throughput(
     ceiling = udp_ceiling_mbps(path, payload_bytes)
     overloaded, arriving_mbps, loss_share_3sd = _follow_datagrams(path, offered_mbps, payload_bytes, duration_s)
     hop = overloaded[-1] if overloaded else bottleneck_hop(path)
-    packet_bytes = min(payload_bytes + UDP_HEADER_BYTES + IPV4_HEADER_BYTES, path_mtu_bytes(path.forward))
+    header_bytes = UDP_HEADER_BYTES + IP_HEADER_BYTES[hop.ip_version]
+    packet_bytes = min(payload_bytes + header_bytes, path_mtu_bytes(path.forward))
     queues_ms = math.fsum(full_queue_share_ms(each.link, packet_bytes) for each in overloaded or [hop])
     drain_s = (path.rtt_floor_ms + queues_ms) / 1000
     one_datagram_mbps = payload_bytes * BITS_PER_BYTE / 1e6 / duration_s
@@ -312,7 +317,7 @@ def udp_throughput(
     with_queued_mbps = arriving_mbps * (1 + drain_s / duration_s) if overloaded else arriving_mbps
     high = min(offered_mbps, with_queued_mbps + loss_margin_mbps) + one_datagram_mbps
     why = (
-        f"{payload_bytes} of the {datagram_wire_bytes(hop.link, payload_bytes, hop.tagged):g} bytes of a datagram on "
+        f"{payload_bytes} of the {hop_datagram_bytes(hop, payload_bytes):g} bytes of a datagram on "
         f"{hop.link.label} are payload, so the path carries {ceiling:.4g} Mbit/s of payload, and {offered_mbps:.4g} "
         f"Mbit/s are sent; a test of {duration_s:g} s ends up to {1000 * late_s:.0f} ms late"
     )

@@ -9,6 +9,7 @@ from math import fsum
 from linklab.errors import NetworkError
 from linklab.network import Hop, Link, Network, NetworkState, Path, Route, path
 from linklab.network.theory import packet_ms, path_mtu_bytes
+from linklab.units import IpVersion
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,13 @@ class MeasuredPath:
         return self.rtt_floor_ms + cables, self.rtt_floor_ms + cables + buckets
 
 
-def measured_path(network: Network, source: str, destination: str, state: NetworkState | None = None) -> MeasuredPath:
+def measured_path(
+    network: Network,
+    source: str,
+    destination: str,
+    state: NetworkState | None = None,
+    ip_version: IpVersion = 4,
+) -> MeasuredPath:
     """Return the path from ``source`` to the first address of ``destination``, and the reverse path.
 
     Without ``state`` every link is as planned. With it, what was read back counts: shapes and MTUs of the interfaces
@@ -69,8 +76,8 @@ def measured_path(network: Network, source: str, destination: str, state: Networ
     tables: Mapping[str, tuple[Route, ...]] | None = None
     if state is not None:
         tables = {node.name: node.routes for node in state.nodes}
-    forward = path(network, source, destination, tables)
-    reverse = path(network, destination, source, tables)
+    forward = path(network, source, destination, tables, ip_version)
+    reverse = path(network, destination, source, tables, ip_version)
     if state is None:
         return MeasuredPath(forward, reverse)
     return MeasuredPath(_as_read(forward, state), _as_read(reverse, state))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from linklab.analysis.measured_paths import MeasuredPath, measured_path
 from linklab.errors import MeasurementError, NetworkError
 from linklab.network import Hop, Network, NetworkState, goodput_ceiling_mbps, path, path_mtu_bytes
-from linklab.network.theory import as_fragmented, datagram_wire_bytes
+from linklab.network.theory import as_fragmented, hop_datagram_bytes
 
 if TYPE_CHECKING:
     from linklab.measure import ConstantRateFlow
@@ -146,7 +146,9 @@ def proportional(network: Network, flows: Sequence[ConstantRateFlow]) -> tuple[S
     lost before is not offered any more. Exact for long runs of rates that keep no step with each other; queues add
     and take away at the begin and end. Raises NetworkError for paths that do not exist, or links that are no cables.
     """
-    paths = [as_fragmented(path(network, flow.source, flow.destination).hops) for flow in flows]
+    paths = [
+        as_fragmented(path(network, flow.source, flow.destination, ip_version=flow.ip_version).hops) for flow in flows
+    ]
     passing: dict[tuple[str, str], float] = {}
     for _ in range(_ROUNDS):
         offered: dict[tuple[str, str], float] = {}
@@ -154,7 +156,7 @@ def proportional(network: Network, flows: Sequence[ConstantRateFlow]) -> tuple[S
         for flow, hops in zip(flows, paths, strict=True):
             left = flow.rate_mbps
             for hop in hops:
-                on_wire = left * datagram_wire_bytes(hop.link, flow.payload_bytes, hop.tagged) / flow.payload_bytes
+                on_wire = left * hop_datagram_bytes(hop, flow.payload_bytes) / flow.payload_bytes
                 offered[direction_of(hop)] = offered.get(direction_of(hop), 0.0) + on_wire
                 left *= passing.get(direction_of(hop), 1.0)
         new = {key: min(1.0, rates[key] / offered[key]) for key in offered}

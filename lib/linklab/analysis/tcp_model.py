@@ -17,7 +17,7 @@ from linklab.analysis.measured_paths import MeasuredPath
 from linklab.errors import NetworkError
 from linklab.network import Hop, Link, path_mtu_bytes, queueing_delay_ms, theory
 from linklab.network.theory import packet_ms
-from linklab.units import IPV4_HEADER_BYTES, TCP_HEADER_BYTES, TCP_TIMESTAMPS_BYTES
+from linklab.units import IP_HEADER_BYTES, TCP_HEADER_BYTES, TCP_TIMESTAMPS_BYTES
 
 BETA: Final = 0.7
 """Share of the window that remains after a loss (RFC 9438, section 4.6)."""
@@ -155,7 +155,6 @@ def _transfer(
 KERNEL_QUEUE_PACKETS: Final = 1000
 """Default limits of the kernel: netem's, and a network device's."""
 _MOST_INFLOW: Final = 2.0
-_ACKNOWLEDGEMENT_BYTES: Final = IPV4_HEADER_BYTES + TCP_HEADER_BYTES + TCP_TIMESTAMPS_BYTES
 
 
 def bottleneck_hop(path: MeasuredPath) -> Hop:
@@ -175,9 +174,10 @@ def pipe_of(path: MeasuredPath, hop: Hop | None = None) -> Pipe:
     mtu_bytes = path_mtu_bytes(path.forward)
     takes_ms = [packet_ms(each, mtu_bytes) if each.link.rate_mbps else 0.0 for each in path.forward.hops]
     at = path.forward.hops.index(hop)
+    acknowledgement_bytes = IP_HEADER_BYTES[path.reverse.ip_version] + TCP_HEADER_BYTES + TCP_TIMESTAMPS_BYTES
     cables_ms = math.fsum(
         packet_ms(each, packet_bytes)
-        for one, packet_bytes in ((path.forward, mtu_bytes), (path.reverse, _ACKNOWLEDGEMENT_BYTES))
+        for one, packet_bytes in ((path.forward, mtu_bytes), (path.reverse, acknowledgement_bytes))
         for each in one.hops
         if each.link.overhead_bytes is not None
     )

@@ -10,7 +10,9 @@ from typing import Annotated, Any, ClassVar, Generic, TypeVar
 
 from linklab import schema
 from linklab.errors import MeasurementError
+from linklab.network.model import version_of
 from linklab.schema import Range
+from linklab.units import IpVersion
 
 LONGEST_S = 86400
 """A day."""
@@ -46,6 +48,11 @@ class FlowOf(Generic[ResultT_co]):
 
     def __post_init__(self) -> None:
         schema.check_fields(self)
+
+    @property
+    def ip_version(self) -> IpVersion:
+        """The version of IP of its packets: 6 if `address` is an IPv6 address, else 4."""
+        return version_of(self.address) if self.address else 4
 
     @property
     def lasts_s(self) -> float:

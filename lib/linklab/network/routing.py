@@ -140,19 +140,20 @@ def _end_of(domain: Segment, node: str) -> End:
 
 @dataclass(frozen=True)
 class Path:
-    """A path through the network: the names of all nodes on it, switches included, and the links between.
-
-    ``ip_version`` is that of the packets that take it, by which theory knows the size of their headers.
-    """
+    """A path through the network: the names of all nodes on it, switches included, and the links between."""
 
     node_names: tuple[str, ...]
     hops: tuple[Hop, ...]
-    ip_version: IpVersion = 4
 
     @property
     def links(self) -> tuple[Link, ...]:
         """The links, in the order in which a packet crosses them."""
         return tuple(hop.link for hop in self.hops)
+
+    @property
+    def ip_version(self) -> IpVersion:
+        """The version of IP of the packets that take it."""
+        return self.hops[0].ip_version
 
     def __str__(self) -> str:
         return " - ".join(self.node_names)
@@ -198,16 +199,16 @@ def path(
             circle = " - ".join([*visited[visited.index(here) :], here])
             raise NetworkError(f"packets for {target} go in a circle ({circle}): correct the routes there")
         visited.append(here)
-    hops = [_real_hop(whole, hop) for hop in hops if not is_inside_switch(hop.link)]
-    return Path((source, *(hop.into.node for hop in hops)), tuple(hops), ip_version)
+    hops = [_real_hop(whole, hop, ip_version) for hop in hops if not is_inside_switch(hop.link)]
+    return Path((source, *(hop.into.node for hop in hops)), tuple(hops))
 
 
-def _real_hop(network: Topology, hop: Hop) -> Hop:
+def _real_hop(network: Topology, hop: Hop, ip_version: IpVersion) -> Hop:
     """Return the hop over the real cable that a hop of a network without VLANs stands for."""
     link = real_link(network, hop.link)
     forwards = hop.out == hop.link.a
     out, into = link.ends if forwards else link.ends[::-1]
-    return Hop(link, out, into, is_trunk(network, link))
+    return Hop(link, out, into, is_trunk(network, link), ip_version)
 
 
 def _next_hop(network: Topology, node: str, target: _Address, table: Iterable[Route]) -> tuple[End, _Address]:

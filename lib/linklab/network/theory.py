@@ -18,11 +18,14 @@ from linklab.units import (
     ETHERNET_CHECKSUM_BYTES,
     ETHERNET_HEADER_BYTES,
     ETHERNET_MTU_BYTES,
+    IP_HEADER_BYTES,
     IPV4_HEADER_BYTES,
+    IPV6_FRAGMENT_HEADER_BYTES,
     TCP_HEADER_BYTES,
     TCP_TIMESTAMPS_BYTES,
     UDP_HEADER_BYTES,
     VLAN_TAG_BYTES,
+    IpVersion,
     transmission_ms,
 )
 
@@ -42,17 +45,24 @@ def wire_bytes(link: Link, packet_bytes: float, tagged: bool = False) -> float:
     return packet_bytes + ETHERNET_HEADER_BYTES + cable_bytes
 
 
-def datagram_wire_bytes(link: Link, payload_bytes: int, tagged: bool = False) -> float:
+def datagram_wire_bytes(link: Link, payload_bytes: int, tagged: bool = False, ip_version: IpVersion = 4) -> float:
     """Return the bytes that a UDP datagram occupies a link with, in fragments where it is over the link's MTU.
 
-    500 bytes of payload are 542 on a link of HTB's, 566 on a cable with Ethernet's overhead of 24, 570 on a trunk.
+    500 bytes of payload are 542 on a link of HTB's, 566 on a cable with Ethernet's overhead of 24, 570 on a trunk; and
+    20 more each over IPv6.
     """
-    data_bytes = payload_bytes + UDP_HEADER_BYTES
-    room_bytes = link.mtu_bytes - IPV4_HEADER_BYTES
-    if data_bytes <= room_bytes:
-        return wire_bytes(link, data_bytes + IPV4_HEADER_BYTES, tagged)
+    data_bytes, header_bytes = payload_bytes + UDP_HEADER_BYTES, IP_HEADER_BYTES[ip_version]
+    if data_bytes + header_bytes <= link.mtu_bytes:
+        return wire_bytes(link, data_bytes + header_bytes, tagged)
+    header_bytes += IPV6_FRAGMENT_HEADER_BYTES if ip_version == 6 else 0
+    room_bytes = link.mtu_bytes - header_bytes
     fragments = math.ceil(data_bytes / (room_bytes // _FRAGMENT_UNIT_BYTES * _FRAGMENT_UNIT_BYTES))
-    return data_bytes + fragments * wire_bytes(link, IPV4_HEADER_BYTES, tagged)
+    return data_bytes + fragments * wire_bytes(link, header_bytes, tagged)
+
+
+def hop_datagram_bytes(hop: Hop, payload_bytes: int) -> float:
+    """Return the bytes that a UDP datagram of the hop's version of IP occupies its link with."""
+    return datagram_wire_bytes(hop.link, payload_bytes, hop.tagged, hop.ip_version)
 
 
 def ip_packet_bytes(frame_bytes: int) -> int:
@@ -155,24 +165,24 @@ def bottleneck_hop(path: Path) -> Hop:
 def goodput_ceiling_mbps(path_or_rate: Path | Hop | float, mtu_bytes: int | None = None) -> float:
     """Return the most application data that one or more TCP flows can carry, in Mbit/s.
 
-    A full segment of an MTU of M bytes carries M - 20 (IPv4) - 20 (TCP) - 12 (timestamps option) bytes of
+    A full segment of an MTU of M bytes carries M - 20 (IPv4; IPv6: 40) - 20 (TCP) - 12 (timestamps option) bytes of
     data, and occupies a link as M + 14 bytes and what a cable adds (`wire_bytes`). Of a rate R remains::
 
         R * (M - 20 - 20 - 12) / (M + 14 + overhead)
 
-    which is 0.9564 R for M = 1500 without overhead: 38.26 of 40 Mbit/s. On a cable with Ethernet's 24 bytes it is
-    0.9415 R (RFC 6349, section 4.1, computes it with preamble, checksum and gap).
+    which is 0.9564 R for M = 1500 without overhead: 38.26 of 40 Mbit/s, and 37.73 over IPv6. On a cable with Ethernet's
+    24 bytes it is 0.9415 R (RFC 6349, section 4.1, computes it with preamble, checksum and gap).
 
-    ``path_or_rate`` is a path, whose bottleneck and MTU count, one hop of it, or a rate in Mbit/s without overhead.
-    ``mtu_bytes`` overrides the path's or the link's MTU; with a rate it is 1500 unless given.
+    ``path_or_rate`` is a path, whose bottleneck, MTU and version of IP count, one hop of it, or a rate in Mbit/s of
+    IPv4 without overhead. ``mtu_bytes`` overrides the path's or the link's MTU; with a rate it is 1500 unless given.
 
     Raises NetworkError if there is no rate-limited link, if the rate is not a positive number, or if an MTU is too
     small for the headers.
     """
-    headers_bytes = IPV4_HEADER_BYTES + TCP_HEADER_BYTES + TCP_TIMESTAMPS_BYTES
     if isinstance(path_or_rate, Path):
         mtu_bytes = path_mtu_bytes(path_or_rate) if mtu_bytes is None else mtu_bytes
         path_or_rate = bottleneck_hop(path_or_rate)
+    headers_bytes = IP_HEADER_BYTES[_version(path_or_rate)] + TCP_HEADER_BYTES + TCP_TIMESTAMPS_BYTES
     default_bytes = path_or_rate.link.mtu_bytes if isinstance(path_or_rate, Hop) else ETHERNET_MTU_BYTES
     mtu_bytes = default_bytes if mtu_bytes is None else mtu_bytes
     if mtu_bytes <= headers_bytes:
@@ -192,7 +202,7 @@ def payload_rate_mbps(path_or_rate: Path | Hop | float, payload_bytes: int = 144
 
     In Mbit/s. A datagram of L bytes occupies the link as L + 8 (UDP) + 20 (IPv4) + 14 (Ethernet) and what a cable adds
     (`datagram_wire_bytes`), so of a rate R the payload is ``R * L / (L + 42 + overhead)``: 38.89 of 40 Mbit/s for
-    L = 1472, which fills an MTU of 1500.
+    L = 1472, which fills an MTU of 1500. Over a path of IPv6 the header has 20 bytes more.
 
     Raises NetworkError unless rate and payload are above 0, or if no link is rate-limited.
     """
@@ -203,7 +213,7 @@ def payload_rate_mbps(path_or_rate: Path | Hop | float, payload_bytes: int = 144
         return min(payload_rate_mbps(hop, payload_bytes) for hop in limited or [bottleneck_hop(path_or_rate)])
     if isinstance(path_or_rate, Hop):
         link = path_or_rate.link
-        return _rate_mbps(link) * payload_bytes / datagram_wire_bytes(link, payload_bytes, path_or_rate.tagged)
+        return _rate_mbps(link) * payload_bytes / hop_datagram_bytes(path_or_rate, payload_bytes)
     _refuse_rate(path_or_rate)
     frame_bytes = payload_bytes + UDP_HEADER_BYTES + IPV4_HEADER_BYTES + ETHERNET_HEADER_BYTES
     return path_or_rate * payload_bytes / frame_bytes
@@ -253,27 +263,34 @@ def queueing_delay_ms(
     return transmission_ms(count * wire_bytes(link, size_bytes, tagged), link.rate_mbps)
 
 
-def serialisation_ms(network: Topology, link: Link, payload_bytes: int) -> float:
+def serialisation_ms(network: Topology, link: Link, payload_bytes: int, ip_version: IpVersion = 4) -> float:
     """Return how long a UDP datagram of that payload occupies a cable, in ms.
 
     Raises NetworkError for a link without a rate or without overhead, which lets a lone frame pass at once.
     """
     if link.overhead_bytes is None:
         raise NetworkError(f"link {link.label} is no cable with a rate: set rate_mbps and overhead_bytes")
-    return transmission_ms(datagram_wire_bytes(link, payload_bytes, is_trunk(network, link)), _rate_mbps(link))
+    size_bytes = datagram_wire_bytes(link, payload_bytes, is_trunk(network, link), ip_version)
+    return transmission_ms(size_bytes, _rate_mbps(link))
 
 
-def cable_rtt_ms(network: Topology, source: str, destination: str, payload_bytes: int) -> float:
+def cable_rtt_ms(
+    network: Topology, source: str, destination: str, payload_bytes: int, ip_version: IpVersion = 4
+) -> float:
     """Return the round trip of a UDP datagram that is sent back as it came, on an idle network, in ms.
 
     It is the sum of serialisation and delay over the links of the forward path and of the reverse path. It leaves out
     the time that nodes need to forward a frame. Raises NetworkError as `linklab.network.path` and `serialisation_ms`.
     """
     return math.fsum(
-        serialisation_ms(network, hop.link, payload_bytes) + hop.link.delay_ms
+        serialisation_ms(network, hop.link, payload_bytes, ip_version) + hop.link.delay_ms
         for ends in ((source, destination), (destination, source))
-        for hop in path(network, *ends).hops
+        for hop in path(network, *ends, ip_version=ip_version).hops
     )
+
+
+def _version(hop_or_rate: Hop | float) -> IpVersion:
+    return hop_or_rate.ip_version if isinstance(hop_or_rate, Hop) else 4
 
 
 def _rate_mbps(link: Link) -> float:

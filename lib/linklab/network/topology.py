@@ -17,13 +17,15 @@ from linklab.units import IpVersion
 class Hop:
     """One link of a path: a packet leaves a node at ``out`` and enters the next at ``into``.
 
-    ``tagged`` is True on a trunk, where frames carry a VLAN tag.
+    ``tagged`` is True on a trunk, where frames carry a VLAN tag. ``ip_version`` is the packet's, by which theory knows
+    the size of its header.
     """
 
     link: Link
     out: End
     into: End
     tagged: bool = False
+    ip_version: IpVersion = 4
 
 
 @dataclass(frozen=True)
