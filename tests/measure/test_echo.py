@@ -12,7 +12,7 @@ import linklab
 from linklab.errors import MeasurementError
 from linklab.measure import EchoFlow, EchoResult, Origin, run
 from linklab.network import TWO_HOSTS
-from linklab.network.catalogue import l3_switch
+from linklab.network.catalogue import dual_stack, l3_switch
 from linklab.network.theory import cable_rtt_ms
 from linklab.runtime.backends import Kind
 
@@ -50,16 +50,13 @@ def test_a_round_trip_is_serialisation_and_repeats_agree(lab: linklab.Lab, desti
 
 @pytest.mark.lab
 def test_over_ipv6_a_round_trip_carries_a_header_of_40_bytes(virtual: Kind, tmp_path: Any) -> None:
-    with linklab.start(l3_switch(100), folder=tmp_path) as lab:
-        for number in (1, 2):
-            lab[f"h{number}"].cmd(
-                f"echo 0 > /proc/sys/net/ipv6/conf/h{number}-eth0/disable_ipv6;"
-                f"ip -6 address add fd00::{number}/64 dev h{number}-eth0 nodad"
-            )
-        flow = EchoFlow("h1", "h2", 30, payload_bytes=1452, address="fd00::2")
+    network = dual_stack(l3_switch(100))
+    with linklab.start(network, folder=tmp_path) as lab:
+        flow = EchoFlow("h1", "h3", 30, payload_bytes=1452, address=lab["h3"].ipv6)
         one, two = run(lab, flow), run(lab, flow)
     assert one.rtt_ms == two.rtt_ms
     assert 0 < one.rtt_mean_ms - 4 * (1452 + 8 + 40 + 14 + 24) * 8e-5 < 0.003
+    assert cable_rtt_ms(network, "h1", "h3", 1452, 6) == pytest.approx(4 * (1452 + 8 + 40 + 14 + 24) * 8e-5)
 
 
 @pytest.mark.lab

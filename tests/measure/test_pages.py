@@ -33,7 +33,7 @@ def test_a_page_takes_two_round_trips_an_object_and_curl_gets_one_too(virtual: K
         assert [b - a for a, b in zip(one.begin_s, one.begin_s[1:], strict=False)] == pytest.approx(
             [1 + took / 1000 for took in one.page_ms[:-1]], abs=0.001
         )
-        pages = lab["h3"].popen(program_command("pages.py", "serve", port=8080, object_bytes=777))
+        pages = lab["h3"].popen(program_command("pages.py", "serve", port=8080, ip_version=4, object_bytes=777))
         lab["h3"].wait_listening(8080)
         asked = f"curl -s -o /dev/null -w '%{{http_code}} %{{size_download}}' http://{lab['h3'].address}:8080/0"
         assert lab["h2"].cmd(asked) == "200 777"

@@ -13,7 +13,9 @@ import pytest
 import linklab
 from linklab.errors import LabError, MeasurementError
 from linklab.measure import (
+    ConstantRateFlow,
     MeasurementStopped,
+    PageFlow,
     PingFlow,
     PingResult,
     Run,
@@ -21,13 +23,14 @@ from linklab.measure import (
     SimpleperfResult,
     TcpFlow,
     TcpResult,
+    TrainFlow,
     UdpFlow,
     repeated,
     run,
     run_together,
 )
 from linklab.measure.runner import Observer, Progress
-from linklab.network import TWO_HOSTS, goodput_ceiling_mbps, path, payload_rate_mbps, rtt_floor_ms
+from linklab.network import TWO_HOSTS, dual_stack, goodput_ceiling_mbps, path, payload_rate_mbps, rtt_floor_ms
 from linklab.runtime.backends import Kind
 from tests.support.observed import observed
 
@@ -67,6 +70,21 @@ def test_each_tool_meets_theory(lab: linklab.Lab) -> None:
     filling_mbps = payload_rate_mbps(10, 1472)
     assert run(lab, UdpFlow("h1", "h2", 0.95 * filling_mbps, 3, payload_bytes=1472)).lost_packets == 0
     assert 40 < run(lab, UdpFlow("h1", "h2", 2 * filling_mbps, 3, payload_bytes=1472)).loss_percent < 50
+
+
+@pytest.mark.lab
+def test_each_tool_meets_theory_over_ipv6(virtual: Kind, tmp_path: Path) -> None:
+    network = dual_stack(TWO_HOSTS)
+    way, to = path(network, "h1", "h2", ip_version=6), network.address_of("h2", 6)
+    filling_mbps = payload_rate_mbps(way, 1452)
+    with linklab.start(network, folder=tmp_path) as lab:
+        assert run(lab, PingFlow("h1", "h2", 5, address=to)).rtt_mean_ms == pytest.approx(rtt_floor_ms(way), abs=0.01)
+        assert 0.9 < run(lab, TcpFlow("h1", "h2", 5, address=to)).throughput_mbps / goodput_ceiling_mbps(way) < 1.001
+        assert run(lab, UdpFlow("h1", "h2", 0.95 * filling_mbps, 3, payload_bytes=1452, address=to)).lost_packets == 0
+        assert run(lab, ConstantRateFlow("h1", "h2", 0.95 * filling_mbps, 1, 1452, address=to)).lost_packets == 0
+        assert None not in run(lab, TrainFlow("h1", "h2", 40, 1452, address=to)).arrival_s
+        assert run(lab, PageFlow("h1", "h2", 1, address=to)).page_ms
+        assert run(lab, PingFlow("h1", "h2", 1)).lost_packets == 0
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,8 @@ from collections.abc import Callable
 SO_RCVBUFFORCE, SO_SNDBUFFORCE = 33, 32
 SO_TIMESTAMPNS = 35
 """Python's socket module does not name it before 3.14 (asm-generic/socket.h)."""
+FAMILIES = {4: socket.AF_INET, 6: socket.AF_INET6}
+"""By the version of IP."""
 TIMESPEC = struct.Struct("@qq")
 _TIMEVAL = struct.Struct("@ll")
 _BUFFER_BYTES = 1 << 26
@@ -68,13 +70,18 @@ def sleeper() -> Callable[[int], None]:
     return sleep_until
 
 
-def receiver(port: int, *, stamps: bool = True) -> socket.socket:
+def sender_to(address: str) -> socket.socket:
+    """Return a UDP socket of an address's version of IP, not connected yet."""
+    return socket.socket(FAMILIES[6 if ":" in address else 4], socket.SOCK_DGRAM)
+
+
+def receiver(port: int, ip_version: int, *, stamps: bool = True) -> socket.socket:
     """Return a UDP socket at this port with a large buffer, which is told the time of each arrival."""
-    end = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    end = socket.socket(FAMILIES[ip_version], socket.SOCK_DGRAM)
     enlarge(end, SO_RCVBUFFORCE, socket.SO_RCVBUF)
     if stamps:
         end.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
-    end.bind(("0.0.0.0", port))
+    end.bind(("", port))
     return end
 
 

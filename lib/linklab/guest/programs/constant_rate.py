@@ -17,6 +17,7 @@ from linklab.guest.programs.common import (
     enlarge,
     instant_in,
     receiver,
+    sender_to,
     sleeper,
     stamp_ns,
     start_at,
@@ -58,7 +59,7 @@ def send(
     sent, latest_ns, until_ns = 0, 0, lasts_ns
     sleep_until = sleeper()
     rest = bytes(payload_bytes - _HEADER.size)
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+    with sender_to(address) as sender:
         # what the queue of the interface has no room for is lost there: a sender that waited would keep no rate
         enlarge(sender, SO_SNDBUFFORCE, socket.SO_SNDBUF)
         sender.connect((address, port))
@@ -82,14 +83,23 @@ def send(
     print(json.dumps({"sent_packets": sent, "latest_ms": latest_ns / 1e6, "window_s": length_s}))
 
 
-def count(gate: str, later_ns: int, port: int, lasts_ns: int, drain_ns: int, first_ns: int, last_ns: int) -> None:
+def count(
+    gate: str,
+    later_ns: int,
+    port: int,
+    ip_version: int,
+    lasts_ns: int,
+    drain_ns: int,
+    first_ns: int,
+    last_ns: int,
+) -> None:
     """Count the packets that arrive, all and within the window, by the kernel's time.
 
     It ends `drain_ns` after the flow; the window is from `first_ns` to `last_ns` after the flow's start.
     """
     arrivals_ns: list[int] = []
     seen: set[int] = set()
-    with receiver(port) as end:
+    with receiver(port, ip_version) as end:
         apart_ns = time.time_ns() - time.monotonic_ns()
         end.setblocking(False)
         print("ready", flush=True)

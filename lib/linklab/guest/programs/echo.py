@@ -8,16 +8,15 @@ import socket
 import struct
 import time
 
-from linklab.guest.programs.common import act, sleeper, start_at
+from linklab.guest.programs.common import FAMILIES, act, sender_to, sleeper, start_at
 
 _HEADER = struct.Struct("!8sI")
 _MARK = b"LLecho 1"
-_FAMILIES = {4: socket.AF_INET, 6: socket.AF_INET6}
 
 
 def answer(ip_version: int, port: int) -> None:
     """Send datagrams back until this program is ended."""
-    with socket.socket(_FAMILIES[ip_version], socket.SOCK_DGRAM) as server:
+    with socket.socket(FAMILIES[ip_version], socket.SOCK_DGRAM) as server:
         server.bind(("", port))
         print("ready", flush=True)
         while True:
@@ -33,7 +32,7 @@ def ask(
     rtt_ms: list[float | None] = []
     wait_ns = round(wait_s * 1e9)
     sleep_until = sleeper()
-    with socket.socket(_FAMILIES[6 if ":" in address else 4], socket.SOCK_DGRAM) as client:
+    with sender_to(address) as client:
         client.connect((address, port))
         client.settimeout(wait_s)
         begin_ns = start_at(gate, later_ns)

@@ -10,7 +10,17 @@ import socket
 import struct
 import time
 
-from linklab.guest.programs.common import TIMESPEC, Heartbeat, act, receiver, sleeper, stamp_ns, start_at, wait_at_most
+from linklab.guest.programs.common import (
+    TIMESPEC,
+    Heartbeat,
+    act,
+    receiver,
+    sender_to,
+    sleeper,
+    stamp_ns,
+    start_at,
+    wait_at_most,
+)
 
 _MARK = b"LLtrain1"
 _HEADER = struct.Struct("!8sI")
@@ -27,7 +37,7 @@ def send(gate: str, later_ns: int, address: str, port: int, count: int, payload_
     packets = [_HEADER.pack(_MARK, number).ljust(payload_bytes, b"\0") for number in range(count)]
     departures_ns = []
     heartbeat, sleep_until = Heartbeat(), sleeper()
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+    with sender_to(address) as sender:
         sender.connect((address, port))
         begin_ns = start_at(gate, later_ns)
         try:
@@ -45,11 +55,11 @@ def send(gate: str, later_ns: int, address: str, port: int, count: int, payload_
     print(json.dumps({"departures_ns": departures_ns}), flush=True)
 
 
-def receive(port: int, count: int, payload_bytes: int, silence_s: float, first_s: float) -> None:
+def receive(port: int, ip_version: int, count: int, payload_bytes: int, silence_s: float, first_s: float) -> None:
     """Receive the train until all packets have come, or none for `silence_s` (`first_s` for the first one)."""
     arrivals_ns: dict[int, int] = {}
     duplicates = 0
-    with receiver(port) as end:
+    with receiver(port, ip_version) as end:
         print("ready", flush=True)
         wait_at_most(end, first_s)
         heartbeat = Heartbeat()

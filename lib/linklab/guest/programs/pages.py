@@ -7,16 +7,16 @@ import socket
 import threading
 import time
 
-from linklab.guest.programs.common import act, sleeper, start_at
+from linklab.guest.programs.common import FAMILIES, act, sleeper, start_at
 
 _ENOUGH = 1 << 16
 
 
-def serve(port: int, object_bytes: int) -> None:
+def serve(port: int, ip_version: int, object_bytes: int) -> None:
     """Answer each request by HTTP/1.0 with so many bytes, and close, until it is ended."""
     head = f"HTTP/1.0 200 OK\r\nContent-Type: application/octet-stream\r\nContent-Length: {object_bytes}\r\n\r\n"
     answer = head.encode() + bytes(object_bytes)
-    with socket.create_server(("", port), backlog=64) as server:
+    with socket.create_server(("", port), family=FAMILIES[ip_version], backlog=64) as server:
         print("ready", flush=True)
         while True:
             client, _ = server.accept()

@@ -45,7 +45,7 @@ def send(
 def receive(port: int, silence_s: float, first_s: float) -> None:
     """Receive the stream until no packet has come for `silence_s` (`first_s` for the first one)."""
     packets = 0
-    with receiver(port, stamps=False) as end:
+    with receiver(port, 4, stamps=False) as end:
         end.settimeout(first_s)
         print("ready", flush=True)
         try:

@@ -130,7 +130,8 @@ class ConstantRate(Tool[ConstantRateFlow, ConstantRateResult]):
         """Return the counter's command."""
         lasts_ns, first_ns, last_ns = (round(edge_s * 1e9) for edge_s in (job.flow.duration_s, *job.flow.window))
         options = {"lasts_ns": lasts_ns, "drain_ns": _DRAIN_NS, "first_ns": first_ns, "last_ns": last_ns}
-        return program_command(_PROGRAM, "count", **job.start, port=job.port, **options)
+        place = {"port": job.port, "ip_version": job.flow.ip_version}
+        return program_command(_PROGRAM, "count", **job.start, **place, **options)
 
     def client(self, job: Job[ConstantRateFlow]) -> str:
         """Return the sender's command. Each flow of a run has random numbers of its own."""

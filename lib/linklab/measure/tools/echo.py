@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Annotated, ClassVar, Final, Literal
+from typing import Annotated, ClassVar, Final
 
 from linklab.errors import MeasurementError
 from linklab.measure.flows import FlowOf
@@ -27,9 +27,8 @@ _MOST: Final = 100_000
 class EchoFlow(FlowOf["EchoResult"]):
     """`count` exchanges of datagrams of `payload_bytes`, after `warm_up` that do not count.
 
-    `wait_s`: what has not come back then is lost. `address` is the destination's, where it has not one IPv4 address
-    alone; an IPv6 address makes the exchange one of IPv6. Raises MeasurementError for a payload outside 12 to 1472
-    bytes (1452 over IPv6), a count outside 1 to 100000, or a wait that is not positive.
+    `wait_s`: what has not come back then is lost. Raises MeasurementError for a payload outside 12 to 1472 bytes (1452
+    over IPv6), a count outside 1 to 100000, or a wait that is not positive.
     """
 
     tool_name: ClassVar[str] = "echo"
@@ -44,11 +43,6 @@ class EchoFlow(FlowOf["EchoResult"]):
         most_bytes = _MOST_BYTES - (IPV6_HEADER_BYTES - IPV4_HEADER_BYTES)
         if self.ip_version == 6 and self.payload_bytes > most_bytes:
             raise MeasurementError(f"payload_bytes is {self.payload_bytes}: choose at most {most_bytes} over IPv6")
-
-    @property
-    def ip_version(self) -> Literal[4, 6]:
-        """Return 6 if `address` is an IPv6 address, else 4."""
-        return 6 if self.address and ":" in self.address else 4
 
     @property
     def longest_s(self) -> float:

@@ -126,6 +126,7 @@ class PacketTrain(Tool[TrainFlow, TrainResult]):
             _PROGRAM,
             "receive",
             port=job.port,
+            ip_version=flow.ip_version,
             count=flow.count,
             payload_bytes=flow.payload_bytes,
             silence_s=_SILENCE_S + 2 * flow.gap_us / 1e6,

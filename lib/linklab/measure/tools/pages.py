@@ -76,7 +76,9 @@ class Pages(Tool[PageFlow, PageResult]):
 
     def server(self, job: Job[PageFlow]) -> str:
         """Return the server's command."""
-        return program_command(_PROGRAM, "serve", port=job.port, object_bytes=job.flow.object_bytes)
+        return program_command(
+            _PROGRAM, "serve", port=job.port, ip_version=job.flow.ip_version, object_bytes=job.flow.object_bytes
+        )
 
     def client(self, job: Job[PageFlow]) -> str:
         """Return the client's command."""
