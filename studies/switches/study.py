@@ -7,6 +7,7 @@ beside traffic), every kind of switch has random numbers of its own, and every r
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import permutations
 from statistics import fmean
@@ -27,11 +28,11 @@ from linklab.measure import (
 )
 from linklab.measure.devices import E1000E_INTERVAL_US
 from linklab.network import End, Host, Link, Network
-from linklab.network.catalogue import SWITCH_QUEUE_PACKETS, l3_switch, router_on_a_stick
+from linklab.network.catalogue import SWITCH_QUEUE_PACKETS, dual_stack, l3_switch, router_on_a_stick
 from linklab.network.theory import datagram_wire_bytes
 from linklab.published import Entry, publication
 from linklab.study.declare import OPENFLOW, Measured, Metric, Point, Study, Testbed
-from linklab.units import ETHERNET_OVERHEAD_BYTES
+from linklab.units import ETHERNET_OVERHEAD_BYTES, IpVersion
 
 PUBLISHED: Final = publication("switches")
 _HOSTS: Final = ("h1", "h2", "h3", "h4")
@@ -46,6 +47,7 @@ _ENDS_OF_PAYLOADS: Final = (100, 1440)
 SEEDS: Final = 5
 CABLE: Final = "cable"
 TOKEN_BUCKET: Final = "token-bucket"
+_IP_VERSIONS: Final[Mapping[str, IpVersion]] = {"ipv4": 4, "ipv6": 6}
 
 
 # --- The paper's traffic (sections 4.2.1 and 4.2.2): PC1 to PC4 are h1 to h4
@@ -130,54 +132,24 @@ def testbed(point: Point) -> Testbed:
         raise MeasurementError(f"link is {link!r}: choose {CABLE}, or {TOKEN_BUCKET} as Mininet's own links are")
     if link == TOKEN_BUCKET:
         network = replace(network, links=tuple(each.reshaped(overhead_bytes=None) for each in network.links))
-    return Testbed.on(network, point["switch"])
+    protocol = dict(point.levels).get("protocol", "ipv4")
+    return Testbed.on(dual_stack(network) if ip_version(protocol) == 6 else network, point["switch"])
+
+
+def ip_version(protocol: object) -> IpVersion:
+    """Return the version of IP that a protocol is. Raises MeasurementError for one that is none."""
+    if protocol not in _IP_VERSIONS:
+        raise MeasurementError(f"protocol is {protocol!r}: choose one of {', '.join(_IP_VERSIONS)}")
+    return _IP_VERSIONS[str(protocol)]
 
 
 def measure_rtt(lab: Lab, point: Point) -> list[Measured]:
     """Exchange datagrams one after the other on an idle network, over IPv4 or IPv6."""
     source, destination = ENDS[point.text("communication")]
-    flow = EchoFlow(source, destination, point.whole("exchanges"), payload_bytes=point.whole("payload_bytes"))
-    if point["protocol"] == "ipv6":
-        add_ipv6(lab)
-        flow = replace(flow, address=ipv6_of(lab, destination))
-    elif point["protocol"] != "ipv4":
-        raise MeasurementError(f"protocol is {point['protocol']!r}: choose ipv4 or ipv6")
+    address = lab[destination].ipv6 if ip_version(point["protocol"]) == 6 else None
+    payload_bytes = point.whole("payload_bytes")
+    flow = EchoFlow(source, destination, point.whole("exchanges"), payload_bytes=payload_bytes, address=address)
     return evaluate_rtt(run(lab, flow))
-
-
-def add_ipv6(lab: Lab) -> None:
-    """Add to every IPv4 address a.b.c.d/n of an interface fd00::a.b.c.d/(96 + n), and to every route one for IPv6.
-
-    Duplicate address detection is off, and a second passes until what IPv6 says of itself (RFC 3810's reports) is said.
-    Raises MeasurementError, with the node's own words, where that cannot be.
-    """
-    for node in lab.state().nodes:
-        commands = ["cat /proc/sys/net/ipv4/ip_forward > /proc/sys/net/ipv6/conf/all/forwarding"]
-        for interface in node.interfaces:
-            place = f"/proc/sys/net/ipv6/conf/{interface.name}"
-            for address in interface.addresses:
-                commands += [
-                    f"echo 0 > {place}/{name}" for name in ("accept_dad", "router_solicitations", "disable_ipv6")
-                ]
-                commands.append(f"ip -6 address add {_as_ipv6(address)} dev {interface.name} nodad")
-        commands += [f"ip -6 route add {_as_ipv6(it.destination)} via fd00::{it.via}" for it in node.routes if it.via]
-        if said := lab[node.name].cmd("; ".join(commands)).strip():
-            raise MeasurementError(f"{node.name} has no IPv6: {' '.join(said.split())}")
-    lab[lab.state().nodes[0].name].cmd("sleep 5")
-
-
-def ipv6_of(lab: Lab, node: str) -> str:
-    """Return the IPv6 address that `add_ipv6` gave a host. Raises MeasurementError for a node without one."""
-    found = lab.state().node(node)
-    addresses = [address for it in found.interfaces for address in it.addresses] if found else []
-    if not addresses:
-        raise MeasurementError(f"{node} has no address: choose a host")
-    return _as_ipv6(addresses[0]).partition("/")[0]
-
-
-def _as_ipv6(network: str) -> str:
-    address, _, length = network.partition("/")
-    return f"fd00::{address}/{96 + int(length)}"
 
 
 def measure_loaded(lab: Lab, point: Point) -> list[Measured]:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 from linklab.analysis.sharing import proportional
-from linklab.errors import MeasurementError
 from linklab.labs.lab10.testbeds import fairness_network, senders
 from linklab.network import path
+from linklab.network.catalogue import dual_stack
 from linklab.network.theory import cable_rtt_ms, serialisation_ms
-from linklab.units import BITS_PER_BYTE, IPV4_HEADER_BYTES, IPV6_HEADER_BYTES
-from studies.switches.study import additional, background, ends_of, load_of, network_of
-
-_IP_HEADER_BYTES: Final = {"ipv4": IPV4_HEADER_BYTES, "ipv6": IPV6_HEADER_BYTES}
+from linklab.units import BITS_PER_BYTE
+from studies.switches.study import additional, background, ends_of, ip_version, load_of, network_of
 
 
 def rtt_theory_ms(
@@ -23,10 +20,9 @@ def rtt_theory_ms(
 
     Raises MeasurementError for a testbed, communication or protocol that is none.
     """
-    if protocol not in _IP_HEADER_BYTES:
-        raise MeasurementError(f"protocol is {protocol!r}: choose one of {', '.join(_IP_HEADER_BYTES)}")
-    larger_bytes = _IP_HEADER_BYTES[protocol] - IPV4_HEADER_BYTES
-    return cable_rtt_ms(network_of(testbed, rate_mbps), *ends_of(communication), payload_bytes + larger_bytes)
+    version = ip_version(protocol)
+    network = dual_stack(network_of(testbed, rate_mbps))
+    return cable_rtt_ms(network, *ends_of(communication), payload_bytes, version)
 
 
 def loaded_rtt_theory_ms(testbed: str, communication: str, rate_mbps: float, payload_bytes: int) -> float:
