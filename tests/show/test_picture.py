@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from scapy.layers.inet import ICMP, IP
+from scapy.layers.inet6 import ICMPv6EchoRequest, ICMPv6ND_NS, IPv6
 from scapy.layers.l2 import Ether
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.action_chains import ActionChains
@@ -344,6 +345,18 @@ def test_an_icmp_message_has_no_number_that_it_lacks(opened: Callable[..., Ask])
     ask("p.choose(p.runs[0], { packet: 0 })")
     assert "the next link's MTU is 1400" in inspected(ask)
     assert "identifier" not in inspected(ask)
+
+
+def test_messages_of_ipv6_have_names(opened: Callable[..., Ask]) -> None:
+    recording = recorded()
+    ends = Ether(type=0x86DD) / IPv6(src="2001:db8::1", dst="2001:db8::2")
+    asking, echo = ends / ICMPv6ND_NS(tgt="2001:db8::2"), ends / ICMPv6EchoRequest(seq=3)
+    recording.hops = (hop(0, 0, 1, asking), hop(1, 2, 3, echo))
+    ask = opened(recording)
+    ask("p.choose(p.runs[0], { packet: 0 })")
+    assert "neighbour solicitation, for 2001:db8::2" in inspected(ask)
+    ask("p.choose(p.runs[0], { packet: 1 })")
+    assert "echo request, identifier 0, number 3" in inspected(ask)
 
 
 def test_losses_in_a_row_are_one_row_of_the_story(opened: Callable[..., Ask]) -> None:
