@@ -1,21 +1,20 @@
 # %% [markdown] id="goal"
 # # Lab 15: Routing that fails
 #
-# **Time:** about 3 hours, ten minutes of them for measurements. **You need:** routing tables and the longest prefix
-# (Lab 01), constant rates and loss (Lab 03).
+# **Time:** about 3 hours and 30 minutes, ten minutes of them for measurements. **You need:** routing tables and the
+# longest prefix (Lab 01), constant rates and loss (Lab 03).
 #
-# A cable is cut. How long are packets lost, and what does this time depend on? You cut a cable at an exact instant,
-# first with static routes, then with OSPF, and predict to some milliseconds when the first packet arrives again. Then
-# you connect three autonomous systems by BGP, and one of them steals the packets of another. All routers run FRR,
-# which real networks use as well.
+# A cable fails. How long are packets lost, and what does this time depend on? You break a cable at an exact instant,
+# first with static routes, then with OSPF. You predict to some milliseconds when the first packet arrives again. Then
+# you connect three autonomous systems by BGP, and one of them steals the packets of another. All routers run FRR, which
+# real networks use as well.
 
 # %% id="imports"
 from linklab import frr, lab15, measure, show, start
 
-lab15.progress()
+display(lab15.progress())
 
 
-# %% id="start"
 def stream(seconds):
     return measure.ConstantRateFlow("h1", "h3", 0.4, seconds, payload_bytes=100, dither=False)
 
@@ -26,15 +25,18 @@ lab = start(network)
 show.network(lab)
 
 # %% [markdown] id="static-task"
-# ## 1. Static routes (15 minutes)
+# ## 1. Static routes (20 minutes)
 #
-# Five routers form a ring. Their routes are *static*: somebody typed them, and packets from h1 to h3 go by r1, r2 and
-# r3. `stream(seconds)` sends a packet from h1 to h3 each 2 ms. `measure.Cut("r1", "r2", 6, start_s=2)` sets the
-# interfaces at both ends of the cable between r1 and r2 down, two seconds after the start of a run, and up 6 s later.
-# The ring has another way, by r5 and r4.
+# Five routers form a ring. The interface eth1 of a router leads to the next router, eth2 to the one before, and eth0 to
+# its host. The routes are *static*: a person typed them. Packets from h1 to h3 go through r1, r2 and r3. The ring also
+# has the way through r5 and r4.
+#
+# `stream(seconds)` sends a packet from h1 to h3 every 2 ms. `measure.Cut("r1", "r2", 6, start_s=2)` acts two seconds
+# after the start of a run: it sets the interfaces at both ends of the cable r1-r2 down, as a person would. Six seconds
+# later it sets them up and types their routes again.
 #
 # **Predict** how many packets of `stream(10)` are lost. Any prediction earns the point. Then measure:
-# `measure.run_together(lab, [...])` runs what is in the list together, a `Cut` too.
+# `measure.run_together(lab, [...])` runs everything in the list together, a `Cut` too.
 
 # %% answer="static-predict"
 lost = lab15.predict(
@@ -63,56 +65,46 @@ print(static.results[0].lost_packets, "packets lost")
 # %% check="static" points=1
 lab15.check_static(static).require()
 
-# %% id="floating"
+# %% [markdown] id="static-question"
+# You set interfaces down. **A cable that fails looks different**: the interface stays up, but it has no *carrier*. When
+# a person sets an interface down, Linux removes its routes. When an interface only loses its carrier, Linux marks its
+# routes `linkdown` and *goes on using them*. Routers set `ignore_routes_with_linkdown=1`: then the next route counts.
+#
+# The next cell shows both cases. It gives r1 a second static route to h3, through r5. Its larger metric means: use it
+# if the first route is gone. Then four commands follow. (r1-eth1 has no carrier while r2-eth2, at the other end of the
+# cable, is down.) Before you run the cell, guess for each command: are packets lost?
+#
+# **Your turn:** run it, and answer its question with a letter.
+
+# %% answer="second"
 with start(network) as other:
     h3, r5 = other["h3"].address, other["r5"].addresses["r5-eth1"].split("/")[0]
     subnet = h3.rpartition(".")[0] + ".0/24"
     other["r1"].cmd(f"ip route add {subnet} via {r5} metric 100")
-    for node, command in (
-        ("r2", "ip link set dev r2-eth2 down"),
-        ("r1", "sysctl net.ipv4.conf.r1-eth1.ignore_routes_with_linkdown=1"),
-        ("r2", "ip link set dev r2-eth2 up"),
-        ("r1", "ip link set dev r1-eth1 down"),
-    ):
+    for node, command in lab15.FAILURES:
         other[node].cmd(command)
         lost = measure.run(other, stream(2)).lost_packets
         print(f"{node}: {command}\n{lost} of 1000 lost, and r1 has")
         print(other["r1"].cmd(f"ip route show {subnet}"))
+print(lab15.question("second"))
+### BEGIN SOLUTION
+second = "d"
+### STARTER
+# second = None
+### END SOLUTION
 
-# %% [markdown] id="static-question"
-# The cell above gave r1 a second static route to h3, by r5, with a larger metric: it counts when the first one is gone.
-# An interface is *set down* by somebody who configures it, and Linux removes its routes. A cable that is cut does
-# another thing: the interface is up and has no *carrier* (here, because the other end was set down). Linux then marks
-# its routes `linkdown`, and *goes on using them*. Routers set `ignore_routes_with_linkdown=1`, so that the next route
-# counts.
-#
-# **Question.** Suppose that all five routers ignore routes without a carrier, and that r1 alone has such a second
-# route. With which cut cables would h1 and h3 still not reach each other? Think of both directions.
-
-# %% [markdown] reflect="static" points=3
-# The second route helps packets of h1 only if the cable r1-r2 is cut: r1 sees that its interface has no carrier. If
-# the cable between r2 and r3 is cut, r1 notices nothing and goes on sending to r2, which drops the packets: no router
-# tells r1. And with r1-r2 cut h3's answers are lost: they go by r3 and r2, and r2 has no second route, nor would r3
-# notice this cut. So after a cut of r1-r2 or of r2-r3 they do not reach each other.
-#
-# **Rubric.** 3 points: r1-r2 is the cut that r1 sees; a cable that is not r1's own (r2-r3), of which nobody tells
-# it; the way back needs second routes of its own. 1 point each. Typical wrong: (1) "the network finds another
-# way": nothing in a network of static routes does that; (2) "r2 tells r1 that it has no route": r2 sends an ICMP
-# message to the *source* of the packet, and no routing table changes by it.
+# %% check="second" points=2
+lab15.check_second({"second": second}).require()
 
 # %% [markdown] id="ospf-task"
-# <details><summary>Open this when you have written your answer</summary>
-#
-# With static routes, a person must change the routes of *all* routers that used the cable. Until then all packets are
-# lost, for ever. A routing protocol does three things instead: it notices, it tells the others, and it computes anew.
-#
-# </details>
-#
 # ## 2. OSPF on the ring (25 minutes)
 #
-# With **OSPF** (RFC 2328) each router sends a *Hello* by each of its interfaces every *hello interval*. A neighbour
-# from which no Hello came for a *dead interval* is given up. Routers send the list of their links to all others, and
-# each one computes the shortest ways by itself (Dijkstra). This is what FRR is told for one interface:
+# With static routes, a person must change the routes of *all* routers that used the cable. A routing protocol does
+# three things by itself: it notices the failure, it tells the other routers, and it computes new routes.
+#
+# With **OSPF** (RFC 2328) each router sends a *Hello* from each of its interfaces every *hello interval*. If no Hello
+# arrives for one *dead interval*, the router declares the neighbour down. Each router sends the list of its links to
+# all others, and each one computes the shortest paths by itself (Dijkstra). FRR needs these lines for one interface:
 #
 #     interface r1-eth1
 #      ip ospf area 0
@@ -121,14 +113,17 @@ with start(network) as other:
 #      ip ospf dead-interval 3
 #     exit
 #
-# `router ospf` must stand there once as well: it starts OSPF. `area 0` adds an interface to it. `point-to-point` says
-# that the cable has two ends, so no election is needed. All interfaces of a router need this, also the one to its
-# host: only subnets of such interfaces are announced.
+# `router ospf` must also be there once: it starts OSPF. `area 0` adds an interface to it. `point-to-point` says that
+# the cable has two ends, so the routers need no election. All interfaces of a router need these lines, also the
+# interface to its host: OSPF announces only the subnets of such interfaces.
 #
-# **Your turn:** complete the function. It returns these lines for all interfaces of a router, whose names are in
-# `lab[name].addresses`. Then configure all routers: `frr.configure(lab, {"r1": ospf("r1"), ...})` starts FRR and
-# removes the static routes. `frr.wait_for_routes(lab)` waits until each router has a route to each host. How long
-# does it take?
+# **Your turn:** complete the function. It returns these lines for all interfaces of a router (their names are in
+# `lab[name].addresses`). Use `hello_s` and `dead_s`: section 4 needs other intervals. Then configure all routers.
+# `frr.configure(lab, {"r1": ospf("r1"), ...})` starts FRR and removes the static routes. `frr.wait_for_routes(lab)`
+# waits until each router has a route to each host, and returns how many seconds that took.
+#
+# **FRR adds** what you configure to what it has already. A line that was wrong stays until you take it back: write `no`
+# before it. (`no ip ospf cost 25`, say.) Or start the lab again.
 
 
 # %% answer="ospf"
@@ -156,13 +151,13 @@ print(lab["r1"].cmd("ip route show proto ospf"))
 lab15.check_ospf(lab).require()
 
 # %% [markdown] id="silent-task"
-# ## 3. A cut that no interface notices (45 minutes)
+# ## 3. A failure that no interface notices (45 minutes)
 #
-# A switch or a radio link between two routers may fail while both interfaces stay up. `silent=True` makes a cut of
-# this kind: all frames are lost, and only missing Hellos tell of it.
+# A switch or a radio link between two routers may fail while both interfaces keep their carrier. `silent=True` makes a
+# cut of this kind: all frames are lost, and the only sign is that Hellos are missing.
 #
-# **Predict**, for a hello interval of 1 s and a dead interval of 3 s, the shortest and the longest possible time for
-# which packets are lost, in seconds. Routers compute and announce in some milliseconds, which you may leave out.
+# **Predict**, for a hello interval of 1 s and a dead interval of 3 s, the shortest and the longest time for which
+# packets can be lost, in seconds. Routers announce and compute in a few milliseconds: ignore that.
 
 # %% answer="silent-predict"
 outage = lab15.predict(
@@ -181,27 +176,12 @@ outage
 lab15.check_predicted(outage).require()
 
 # %% [markdown] id="detection-task"
-# You can do better than two bounds. Each of the two routers has a *dead timer* for the other. It starts anew at the
-# dead interval with each Hello that arrives. `dead_timers()` reads both: for each router the time that its timer has
-# to run (`due_s`), and the lab's time of this reading (`read_s`).
+# You can do better than two limits. Each of the two routers has a *dead timer* for the other one. Each Hello sets the
+# timer back to the dead interval, and from there it counts down. `lab15.dead_timers(lab)` reads both. For r1 and for r2
+# it returns two numbers: the time until the timer ends (`due_s`), and the lab's time of this reading (`read_s`).
 #
-# **Your turn:** complete `detection` for one router. The cable is cut silently at `cut_s`, by the same clock. How
-# many seconds after the cut does this router give up the other? Hellos come exactly every `hello_s`.
-
-
-# %% id="dead-timers"
-def dead_timers():
-    found = {}
-    for router, interface in (("r1", "r1-eth1"), ("r2", "r2-eth2")):
-        neighbours = frr.show(lab, router, "ip ospf neighbor")["neighbors"]
-        timers = [
-            it
-            for one in neighbours.values()
-            for it in one
-            if it["ifaceName"].startswith(interface)
-        ]
-        found[router] = timers[0]["routerDeadIntervalTimerDueMsec"] / 1000, lab.now()
-    return found
+# **Your turn:** complete `detection` for one router. The cable fails silently at `cut_s`, on the same clock. How many
+# seconds after that does this router declare the other one down? A Hello arrives exactly every `hello_s`.
 
 
 # %% answer="detection"
@@ -220,21 +200,23 @@ def detection(due_s, read_s, cut_s, hello_s, dead_s):
 lab15.check_detection(detection).require()
 
 # %% [markdown] id="silent-run"
-# r1 and r2 give each other up at different instants. The first one tells all others, and a link counts only if *both*
-# ends announce it (RFC 2328, section 16.1). So the outage ends, some milliseconds later, with the first of the two.
+# r1 and r2 declare each other down at different instants. The first of them tells all others. A link counts only if
+# *both* ends announce it (RFC 2328, section 16.1). So the outage ends a few milliseconds after the first of the two
+# timers has run out.
 #
 # **Your turn:** cut the cable silently three times, for 5 s each, while `stream(8)` runs. Before each run, read the
-# dead timers. Append `(timers, run)` to the list, and then let the network heal: `lab.sleep(10)`. Vary `start_s`
-# until the outages differ. The instant of the cut is in the results: `run.of(measure.CutResult)[0].cut_at_s`.
+# dead timers. After it, append `(timers, run)` to the list, and print what your `detection` says for both routers
+# beside the time that was lost. The instant of the cut is in the results: `run.of(measure.CutResult)[0].cut_at_s`. Then
+# let the network heal: `lab.sleep(10)`. The three outages must differ: if they do not, change `start_s`.
 #
-# A cut right after `frr.wait_for_routes` may last longer: routers that have just computed wait up to 5 s before they
-# compute again. `lab.sleep(10)` helps there, too.
+# Right after `frr.wait_for_routes` a cut may last longer, because routers that have just computed wait up to 5 s before
+# they compute again. `lab.sleep(10)` helps here, too.
 
 # %% answer="silent"
 silent = []
 ### BEGIN SOLUTION
 for start_s in (2.0, 2.1, 2.2):
-    timers = dead_timers()
+    timers = lab15.dead_timers(lab)
     run = measure.run_together(
         lab, [stream(8), measure.Cut("r1", "r2", 5, start_s=start_s, silent=True)]
     )
@@ -246,21 +228,22 @@ for start_s in (2.0, 2.1, 2.2):
     )
     lab.sleep(10)
 ### STARTER
-# # YOUR TURN, three times: read the timers, run, silent.append((timers, run)), lab.sleep(10)
+# for start_s in (2.0, 2.1, 2.2):
+#     ...  # YOUR TURN: read the timers, run, silent.append((timers, run)), print, lab.sleep(10)
 ### END SOLUTION
 
 # %% check="silent" points=3
 lab15.check_silent(silent).require()
 
 # %% [markdown] id="more-task"
-# ## 4. To notice sooner (35 minutes)
+# ## 4. To notice sooner (40 minutes)
 #
-# Three other ways to notice, each measured with the same stream:
+# Measure three other cases with the same stream:
 #
-# - `carrier`: a cut that is *not* silent, as in section 1, under OSPF. The kernel tells the routing daemon of an
-#   interface that is set down, and just so of one without a carrier.
-# - `BFD` (RFC 5880): both ends send small packets every 100 ms and give up after three missing ones. OSPF trusts BFD.
-#   FRR needs these lines at *both* ends of the cable, here at r1; then wait with `lab.sleep(5)`:
+# - `carrier`: a cut that is *not* silent, as in section 1, but under OSPF. The kernel tells the routing daemon about an
+#   interface that is set down, and in the same way about an interface that has lost its carrier.
+# - `BFD` (RFC 5880): both routers send each other small packets every 100 ms, and give up after three missing ones.
+#   OSPF believes BFD. FRR needs these lines at *both* ends of the cable. These are r1's; r2's end is r2-eth2:
 #
 #       bfd
 #        profile fast
@@ -274,10 +257,12 @@ lab15.check_silent(silent).require()
 #        ip ospf bfd profile fast
 #       exit
 #
+#   After that wait with `lab.sleep(5)`.
 # - `10/40`: OSPF's usual intervals, 10 s and 40 s, without BFD, in a lab of its own.
 #
-# **Your turn:** measure all three. The cut of `BFD` and `10/40` is silent and lasts longer than theory's longest
-# outage; choose the stream's length for it. After each run let the network heal for 10 s.
+# **Your turn:** measure all three. For `BFD` and `10/40` the cut is silent. With 10 s and 40 s the outage can take 40
+# s: cut the cable for longer than that, and let the stream end after the outage. After each run let the network heal
+# for 10 s.
 
 # %% answer="more"
 more = dict.fromkeys(["carrier", "BFD", "10/40"])
@@ -303,11 +288,15 @@ with start(network) as slow:
 lab15.check_more(more).require()
 
 # %% [markdown] id="replay-text"
-# ## 5. See it (10 minutes)
+# ## 5. See it (20 minutes)
 #
-# The next cell has a table of all outages. With `record=True` the lab notes each packet at each interface. Look for
-# three moments in the replay: the first packet that dies on the cable from r1 to r2, the last one, and the first one
-# that goes around by r5 and r4. By how much does it arrive later than the others?
+# The next cell shows a table of all outages (of `silent`, the first one) and a recorded run: with `record=True` the lab
+# notes each packet at each interface. **BFD is still on**, so this silent cut is noticed after 0.2 to 0.3 s. Look for
+# three moments in the replay: the first packet that is lost on the cable from r1 to r2, the last one, and the first one
+# that goes through r5 and r4. How much later does it arrive than the others?
+#
+# The cell after it has sliders: the dots are your silent outages, the lines are theory. Set the sliders to the
+# intervals of each dot.
 
 # %% id="replay"
 display(
@@ -322,36 +311,33 @@ recorded = measure.run_together(
 lab.sleep(10)
 show.network(recorded)
 
-# %% [markdown] id="outage-question"
-# **Question.** The table has five outages of the same cable. Explain the length of each one: what told the routers of
-# the cut, and how long can that take?
+# %% answer="outage"
+display(lab15.figures.detection([run for _, run in silent], more))
+print(lab15.question("carrier", "bfd"))
+print(
+    "\nA hello interval of 2 s and a dead interval of 8 s: the shortest and the longest outage?"
+)
+### BEGIN SOLUTION
+outages = {"carrier": "b", "bfd": "d", "shortest": 8 - 2, "longest": 8}
+### STARTER
+# outages = {"carrier": None, "bfd": None, "shortest": None, "longest": None}  # numbers in s
+### END SOLUTION
 
-# %% [markdown] reflect="outage" points=5
-# `static`: nothing tells that there is another way, so packets are lost until the cable is whole again: 6 s. `silent`:
-# missing Hellos tell. The dead interval runs from the last Hello, which came at most one hello interval before the cut,
-# and the first of both routers counts: between dead minus hello (2 s) and dead (3 s), and different in each of my runs.
-# `carrier`: the kernel tells the daemon at once of an interface that is down or has no carrier, so nothing has to time
-# out. Only flooding and computing remain, some ms. `BFD`: the same rule as for Hellos, with 100 ms and three packets:
-# 0.2 to 0.3 s. `10/40`: the same rule again, 30 to 40 s.
-#
-# **Rubric.** 5 points: nothing tells with static routes; the time runs from the last Hello; its two bounds, with
-# numbers; no timeout with carrier; BFD and 10/40 follow the same rule as the silent cut. 1 point each. Typical wrong:
-# (1) "the routers need 3 s to compute": they compute in milliseconds; (2) "BFD finds the way faster": it only notices
-# sooner, OSPF finds the way.
+# %% check="outage" points=4
+lab15.check_outages(outages).require()
 
 # %% [markdown] id="costs-task"
 # ## 6. Costs and equal paths (25 minutes)
 #
-# Each interface has a *cost*, 10 here. A way costs the sum over the interfaces that a packet *leaves* by. OSPF takes
-# the cheapest way, and where several cost the same it takes all of them. `ip ospf cost 25` in the section of an
-# interface changes its cost.
+# Each interface has a *cost*, 10 here. A path's cost is the sum of the costs of the interfaces through which the packet
+# leaves. OSPF takes the path with the lowest cost. If several paths cost the same, it takes all of them. `ip ospf cost
+# 25` in the section of an interface changes its cost.
 #
-# **Your turn:** configure costs twice. After each time wait with `lab.sleep(10)`, and keep what `lab.state()`
-# returns.
+# **Your turn:** configure costs twice. After each time wait with `lab.sleep(10)`, and keep what `lab.state()` returns.
 #
-# - `tables["around"]`: packets from h1 to h3 *and* from h3 to h1 avoid r2. Packets from h1 to h2 still take the cable
-#   from r1 to r2.
-# - `tables["equal"]`: r1 has two next hops to h3, by r2 and by r5. The way from h3 to h1 may be any.
+# - `tables["around"]`: packets from h1 to h3 *and* packets from h3 to h1 avoid r2. Packets from h1 to h2 still take the
+#   cable r1-r2.
+# - `tables["equal"]`: r1 has two next hops to h3: r2 and r5. Packets from h3 to h1 may take either path.
 
 # %% answer="costs"
 tables = dict.fromkeys(["around", "equal"])
@@ -371,22 +357,47 @@ print(lab["r1"].cmd("ip route show proto ospf"))
 # %% check="costs" points=4
 lab15.check_costs(tables, lab).require()
 
+# %% [markdown] id="claim-task"
+# ### A claim to test
+#
+# Ask a language model how a network survives a failure, and you get a paragraph like this one. It is fluent, and one of
+# its sentences is wrong.
+#
+# > (1) A router whose interface keeps its carrier learns of a failure only because Hellos are missing. (2) The outage
+# > then lasts at least the dead interval minus the hello interval, and at most the dead interval. (3) BFD changes only
+# > how soon the routers notice: the new path is computed as before. (4) Where two paths cost the same, OSPF keeps both,
+# > and r1 sends the packets of a stream over both in turn: a short silent failure of r1-r2 then loses every second
+# > packet. (5) Costs count for each direction by itself, so the answers may take another path than the requests.
+#
+# **Your turn:** find the wrong sentence, and measure the run that shows it. Store the sentence's number and the run.
+# While r1 has two next hops to h3, cut the cable silently for 1.5 s: so short that no dead timer ends. BFD would notice
+# it, so first switch BFD off at both ends of the cable (`no ip ospf bfd`), and wait for 10 s.
+
+# %% answer="claim"
+### BEGIN SOLUTION
+wrong_sentence = 4
+no_bfd = "interface {}\nno ip ospf bfd\nexit\n"
+frr.configure(lab, {"r1": no_bfd.format("r1-eth1"), "r2": no_bfd.format("r2-eth2")})
+lab.sleep(10)
+short = measure.Cut("r1", "r2", 1.5, start_s=2, silent=True)
+shows_it = measure.run_together(lab, [stream(5), short])
+print(shows_it)
+### STARTER
+# # YOUR TURN: BFD off, lab.sleep(10), and the run
+# wrong_sentence = None  # its number
+# shows_it = None  # measure.run_together(lab, [..., ...])
+### END SOLUTION
+
+# %% check="claim" points=3
+lab15.check_claim(wrong_sentence, shows_it).require()
+
 # %% [markdown] id="bgp-task"
-# **Think:** with two next hops, does r1 send one packet of a stream by r2 and the next one by r5?
+# ## 7. Three autonomous systems (35 minutes)
 #
-# <details><summary>Open this when you have an answer</summary>
-#
-# No: Linux chooses by a hash of the addresses, so all packets of a pair of hosts take the same way. Otherwise packets
-# of one TCP connection would overtake each other, and TCP would take that for loss (RFC 2992).
-#
-# </details>
-#
-# ## 7. Three autonomous systems (25 minutes)
-#
-# Between organisations money and trust count, not costs. **BGP** (RFC 4271) announces prefixes with the list of
-# *autonomous systems* (AS) on the way. Without other rules the shortest list wins. `lab15.AS` has the number of each
-# router, `lab15.peers("r1")` the AS numbers of its neighbours by address, and `lab15.prefix("h1")` the prefix of a
-# host. For r1 on the plain network, FRR is told
+# Between organisations, money and trust count, not costs. **BGP** (RFC 4271) announces prefixes together with the list
+# of *autonomous systems* (AS) on the path. Without other rules the shortest list wins. `lab15.AS` has the AS number of
+# each router, `lab15.peers("r1")` the AS numbers of its neighbours by their addresses, and `lab15.prefix("r1")` the
+# prefix of its host. On the plain course network r1 needs these lines (your own network may have other addresses):
 #
 #     router bgp 65001
 #      no bgp ebgp-requires-policy
@@ -395,13 +406,10 @@ lab15.check_costs(tables, lab).require()
 #      network 10.0.4.0/24
 #     exit
 #
-# Without the second line FRR exchanges no route until there is a filter (RFC 8212). **Your turn:** complete the
-# function, configure all three routers of `world`, and wait.
-
-# %% id="world"
-lab.stop()
-world = start(lab15.three())
-show.network(world)
+# Without the second line FRR exchanges no route until there is a filter (RFC 8212).
+#
+# **Your turn:** complete the function, configure all three routers of the new lab `world`, and wait with
+# `frr.wait_for_routes(world)`.
 
 
 # %% answer="bgp"
@@ -410,13 +418,16 @@ def bgp(name):
     lines = [f"router bgp {lab15.AS[name]}", "no bgp ebgp-requires-policy"]
     for address, number in lab15.peers(name).items():
         lines.append(f"neighbor {address} remote-as {number}")
-    return "\n".join([*lines, f"network {lab15.prefix(name.replace('r', 'h'))}", "exit"])
+    return "\n".join([*lines, f"network {lab15.prefix(name)}", "exit"])
     ### STARTER
     # # YOUR TURN: return the lines as one text
     # ...
     ### END SOLUTION
 
 
+lab.stop()
+world = start(lab15.three())
+display(show.network(world))
 ### BEGIN SOLUTION
 frr.configure(world, {name: bgp(name) for name in lab15.AS})
 frr.wait_for_routes(world)
@@ -429,9 +440,9 @@ print(world["r1"].cmd("vtysh -N r1 -c 'show bgp ipv4 unicast'"))
 lab15.check_bgp(world).require()
 
 # %% [markdown] id="preference-task"
-# AS 65001 pays AS 65003 for each packet, and AS 65002 nothing. So r1 wants to send packets for h3 by AS 65002,
-# although this list is longer. BGP compares *local preference* before the length of the list: the higher number wins,
-# and 100 is usual. A *route-map* sets it on all that a neighbour announces:
+# AS 65001 pays AS 65003 for each packet, and pays AS 65002 nothing. So r1 wants to send packets for h3 through AS
+# 65002, although this list is longer. BGP compares the *local preference* before the length of the list: the higher
+# number wins, and 100 is usual. A *route-map* sets it for all prefixes that a neighbour announces:
 #
 #     route-map PREFER permit 10
 #      set local-preference 200
@@ -440,7 +451,8 @@ lab15.check_bgp(world).require()
 #      neighbor 10.0.1.2 route-map PREFER in
 #     exit
 #
-# **Your turn:** configure r1 so, with your addresses. The direct path stays known. Wait with `world.sleep(5)`.
+# **Your turn:** configure r1 in this way, with your addresses. The direct path must stay known. Wait with
+# `world.sleep(5)`. If you had the wrong neighbour first, take its line back: `no neighbor ADDRESS route-map PREFER in`.
 
 # %% answer="preference"
 via = {number: address for address, number in lab15.peers("r1").items()}
@@ -458,10 +470,10 @@ print(world["h1"].cmd(f"traceroute -n -q 1 {world['h3'].address}"))
 lab15.check_preference(world).require()
 
 # %% [markdown] id="theft-task"
-# ## 8. A stolen prefix (30 minutes)
+# ## 8. A stolen prefix (35 minutes)
 #
-# r3 now announces one half of the prefix of h2 as its own, and sends what arrives for it to h3. Before you run the
-# cell: who will send packets for h2 to r3? r1, which prefers AS 65002? r2, to which h2 belongs?
+# r3 now announces one half of the prefix of h2 as its own, and sends to h3 whatever arrives for it. Before you run the
+# cell: which routers will send packets for h2 to r3? r1, which prefers AS 65002? r2, to which h2 belongs?
 
 # %% id="theft"
 print(lab15.theft())
@@ -471,14 +483,21 @@ print(world["h1"].cmd(f"traceroute -n -q 1 -w 1 -m 5 {world['h2'].address}"))
 print(world["r2"].cmd("ip route"))
 
 # %% [markdown] id="filter-task"
-# The trace ends at h3, which throws the packets away. **Your turn:** you run r1 and r2, and cannot change r3.
-# Configure filters so that packets for h2 reach h2 again, and all else stays as it is. A *prefix-list* names
-# prefixes, and what it does not permit is refused:
+# <details><summary>Open this when you have read both outputs</summary>
+#
+# Both. r1 and r2 have a route to the half (/25) through r3, and r2 has its own /24 besides: the longer prefix wins.
+#
+# </details>
+#
+# The trace ends after r3, which hands the packets to h3, and h3 throws them away. **Your turn:** you operate r1 and r2,
+# and you cannot change r3. Configure filters so that packets for h2 reach h2 again, and everything else stays as it is.
+# A *prefix-list* names prefixes, and it refuses all that it does not permit:
 #
 #     ip prefix-list NAME permit 10.0.0.0/8 le 16
 #
-# permits prefixes within 10.0.0.0/8 of 8 to 16 bits. `neighbor ADDRESS prefix-list NAME in`, below `router bgp`,
-# applies it to what a neighbour announces. Wait with `world.sleep(5)`, and ping h2 from h1.
+# permits prefixes within 10.0.0.0/8 whose length is 8 to 16 bits (`le`: less or equal). `neighbor ADDRESS prefix-list
+# NAME in`, below `router bgp`, applies the list to everything that a neighbour announces. Wait with `world.sleep(5)`,
+# and ping h2 from h1.
 
 # %% answer="filter"
 ### BEGIN SOLUTION
@@ -497,18 +516,19 @@ print(world["h1"].cmd(f"ping -n -c 1 {world['h2'].address}"))
 lab15.check_filter(world).require()
 
 # %% [markdown] id="bgp-question"
-# **Question.** The operator of r1 and r2 says: "r1 prefers AS 65002, the subnet of h2 is r2's own, and halves are
-# filtered. So r3 can take no packets for h2 any more, and it never could from r2." What is wrong with this?
+# **Question.** The operator of r1 and r2 says: "r1 prefers AS 65002. The subnet of h2 is r2's own. Halves are filtered
+# now. So r3 cannot get packets for h2 any more, and it never could get any from r2." What is wrong with this? Explain
+# what decided that r3 got the packets, for r1 and for r2, and name a theft that the filter still permits.
 
 # %% [markdown] reflect="bgp" points=5
 # r3 did take them, from both: a router forwards by the longest prefix that matches. Preference and the length of the AS
-# list are compared only between paths to the *same* prefix, and there was just one path to the half. r2's own /24 is
-# shorter than the stolen /25 as well. And it is not over: BGP does not ask whether an AS may announce a prefix. r3 can
+# list are compared only between paths to the *same* prefix, and there was just one path to the half. The stolen /25 is
+# longer than r2's own /24, too. And it is not over: BGP does not ask whether an AS may announce a prefix. r3 can
 # announce the whole /24, which the filter permits. r1 and r2 do not believe it now: r2 keeps its own route, and r1 its
-# preference for AS 65002. But an AS without such a rule takes the shorter list, so whoever is nearer to r3 sends to it.
-# To stop this, a filter must know which prefixes belong to AS 65003: a list for each customer, or signed origins (RPKI,
-# RFC 6811). RPKI compares only the last AS: a forged list that ends in 65002 passes. ASPA, which signs who an AS's
-# providers are, is meant against that.
+# preference for AS 65002. But an AS without such a rule takes the shorter list, so an AS that is nearer to r3 sends its
+# packets to r3. To stop this, a filter must know which prefixes belong to AS 65003: a list for each customer, or signed
+# origins (RPKI, RFC 6811). RPKI compares only the last AS: a forged list that ends in 65002 passes. ASPA signs which
+# providers an AS has, and is meant against that.
 #
 # **Rubric.** 5 points: the longest prefix decides; preference compares paths of one prefix only; r2's own /24 is
 # shorter than the half; BGP does not check the origin; a theft that the filter permits (the same length, at other ASes,
@@ -523,39 +543,41 @@ lab15.calibration()
 # <details><summary>Open this when you have written your answer</summary>
 #
 # On 24 February 2008 AS 17557 announced 208.65.153.0/24, a part of YouTube's 208.65.152.0/22. The longer prefix won
-# nearly everywhere, for two hours. YouTube answered with prefixes that were longer still (RIPE NCC, 2008).
+# nearly everywhere, for two hours. YouTube then announced prefixes that were longer still (RIPE NCC, 2008).
 #
 # </details>
 #
 # ## Summary
 #
-# - A static route does not change: a cut lasts until somebody types. Linux removes routes by an interface that is set
-#   down, and keeps those by one without a carrier, unless it is told to ignore them.
-# - A silent cut is noticed when Hellos are missing: after *dead minus hello* to *dead* seconds. Carrier loss is
-#   noticed at once, BFD in some hundred ms. Computing anew takes milliseconds.
-# - OSPF takes the way of the least sum of costs, for each direction by itself, and several if they cost the same.
-# - BGP takes what is preferred first and short second; the longest prefix wins over both, and nothing proves who owns
-#   it.
+# - A static route does not change: an outage lasts until a person types another route. Linux removes the routes of an
+#   interface that is set down. It keeps the routes of an interface without a carrier, unless it is told to ignore them.
+# - Routers notice a silent failure because Hellos are missing: after *dead minus hello* to *dead* seconds. They notice
+#   a lost carrier at once, and BFD notices in a few hundred ms. To compute new routes takes milliseconds.
+# - OSPF takes the path with the lowest sum of costs, for each direction by itself. It takes several paths if they cost
+#   the same, and all packets of one flow take the same one of them.
+# - BGP compares preference first and the length of the list second, between paths to the same prefix. The longest
+#   prefix wins over both. BGP does not prove to whom a prefix belongs.
 #
 # **Review questions** (no points)
 #
-# 1. A hello interval of 5 s and a dead interval of 20 s: how long are packets lost after a silent cut, on average?
-#    <details><summary>Answer</summary>Each of the two routers notices after 15 to 20 s, and the first one counts. If
-#    both send their Hellos at the same instant, 17.5 s on average. If their instants are independent, 16.7 s: the
-#    smaller of two such times is on average a third of the way up.</details>
-# 2. r1 has an interval of 10 s and r2 one of 5 s on the same cable. What happens?
-# <details><summary>Answer</summary>They do not become neighbours: both intervals must be the same (RFC 2328, section
-#    10.5).</details>
-# 3. Why not set OSPF's hello interval to 0.1 s, or BFD's to 1 ms?
-# <details><summary>Answer</summary>The routing daemon itself makes and reads Hellos, and each lost neighbour makes all
-#    routers compute. Below some 10 ms a few packets that wait in a full queue look like a failure: the routes go up and
-#    down (flap), which is worse than a short outage.</details>
-# 4. In section 7, h1's packets to h3 went by AS 65002. Which way did the answers take, and who decided that?
-# <details><summary>Answer</summary>Directly from r3 to r1. Local preference counts within one AS: each AS decides how
-#    its own packets leave.</details>
+# 1. A hello interval of 5 s and a dead interval of 20 s: how long does an outage last on average, after a silent
+#    failure? <details><summary>Answer</summary>Each of the two routers notices after 15 to 20 s, and the first one
+#    counts. If both send their Hellos at the same instant, the average is 17.5 s. If their instants are independent, it
+#    is 16.7 s: the smaller of two such times lies, on average, at a third of the range.</details>
+# 2. r1 has a hello interval of 10 s and r2 one of 5 s on the same cable. What happens?
+#    <details><summary>Answer</summary>They do not become neighbours: both intervals must be the same at both ends (RFC
+#    2328, section 10.5).</details>
+# 3. Why do operators not set OSPF's hello interval to 0.1 s, or BFD's to 1 ms?
+#    <details><summary>Answer</summary>The routing daemon itself sends and reads Hellos, and each lost neighbour makes
+#    all routers compute. With intervals below some 10 ms, a few packets that wait in a full queue look like a failure.
+#    Then the routes change again and again (they flap), which is worse than a short outage.</details>
+# 4. In section 7, h1's packets to h3 went through AS 65002. Which path did the answers take, and who decided that?
+#    <details><summary>Answer</summary>Directly from r3 to r1. A local preference counts within one AS: each AS decides
+#    by which path its own packets leave.</details>
 # 5. After a cut of r1-r2, a packet from h1 to h2 may go from r1 to r5 and back to r1. Why, and for how long?
-# <details><summary>Answer</summary>r1 knows of the cut already, and r5 not yet: for r5 the shortest way to h2 is
-#    still by r1. This *micro-loop* lasts until r5 has r1's news and has computed anew, some milliseconds.</details>
+#    <details><summary>Answer</summary>r1 knows of the failure already, and r5 does not yet: for r5 the shortest path to
+#    h2 is still through r1. This *micro-loop* lasts until r5 has r1's news and has computed, some
+#    milliseconds.</details>
 #
 # ### Where to read on
 #

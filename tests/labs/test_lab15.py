@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from linklab.course import using
 from linklab.labs import NOTHING
 from linklab.labs.lab15 import figures
@@ -291,6 +293,81 @@ test_a_wrong_way_is_shown = refused(
         ]
     }
 )
+
+
+# --- A claim, and why outages last
+
+RIGHT = {"carrier": "b", "bfd": "d", "shortest": 6, "longest": 8}
+
+
+def beside_equal_paths(found: Run, network: Network = COURSE) -> Run:
+    """The run as it would be measured with two next hops at r1 to h3."""
+    with using(network):
+        state = routed(ring(), EQUAL)
+    results = (replace(it, origin=replace(it.origin, network=state)) for it in found.results)
+    return replace(found, results=tuple(results))
+
+
+ALL, NONE = (beside_equal_paths(run(lost_s, 5, 1.5)) for lost_s in (1.506, 0.0))
+
+
+def test_a_stream_that_loses_all_or_nothing_shows_the_wrong_sentence() -> None:
+    for shown in (ALL, NONE, beside_equal_paths(run(1.1, 6, 1.1)), replace(ALL, results=ALL.results[::-1])):
+        result = lab15.check_claim(4, shown)
+        assert result.passed, str(result)
+    with using(VARIANT):
+        assert lab15.check_claim(4, beside_equal_paths(ALL, VARIANT)).passed
+
+
+test_a_run_that_shows_something_else_is_refused = refused(
+    {
+        lab15.check_claim: [
+            (1, ALL, "nothing else tells of a silent cut"),
+            (2, ALL, "your three outages lie between"),
+            (3, ALL, "OSPF computed the path"),
+            (5, ALL, "you had to change a cost at r1"),
+            (None, ALL, "not answered yet"),
+            (4, None, "not measured yet"),
+            (4, MORE, "this is a dict"),
+            # every second packet, which the sentence says; the run of another case; one path alone
+            (4, beside_equal_paths(run(0.75, 5, 1.5)), "so it is true here that every second packet"),
+            (4, SILENT[0][1], "Cut r1-r2 has duration_s=5"),
+            (4, run(1.506, 5, 1.5), "r1 had not two next hops to h3"),
+            # BFD that is still on, an interface that notices, a cut of a moment, a stream that ends before it
+            (4, beside_equal_paths(run(0.29, 5, 1.5)), "the routers noticed the failure"),
+            (4, beside_equal_paths(run(0.02, 5, 1.5, silent=False)), "silent=True makes a cut silent"),
+            (4, beside_equal_paths(run(0.1, 5, 0.1)), "Cut r1-r2 has duration_s=0.1"),
+            (4, beside_equal_paths(run(1.0, 3, 1.5)), "let the stream last longer"),
+            (4, replace(ALL, interrupted=True), "stopped before its end"),
+            (4, without(ALL, CutResult), "no Cut r1-r2"),
+            (4, beside_equal_paths(ALL, VARIANT), "measured on another network"),
+        ],
+        lab15.check_second: [
+            ({"second": "a"}, "who sends h3's answers around"),
+            ({"second": "b"}, "what does r1 do if r2-r3 fails"),
+            ({"second": "c"}, "which way do h3's answers take"),
+        ],
+        lab15.check_outages: [
+            (RIGHT | {"shortest": 8}, "that is the longest one"),
+            (RIGHT | {"shortest": 2}, "that is the hello interval"),
+            (RIGHT | {"longest": 10}, "that adds both intervals"),
+            (RIGHT | {"longest": 6, "shortest": 8}, "that is the shortest one"),
+            (RIGHT | {"carrier": "d"}, "they compute in milliseconds in both runs"),
+            (RIGHT | {"bfd": "a"}, "BFD knows no paths"),
+        ],
+    }
+)
+
+
+def test_right_letters_and_bounds_pass() -> None:
+    assert lab15.check_outages(RIGHT).passed
+    assert lab15.check_second({"second": "d"}).passed
+
+
+def test_each_outage_has_a_dot_at_its_dead_interval() -> None:
+    (dots,) = figures.detection([it for _, it in SILENT], MORE).about["measured"]
+    assert [dead for dead, _ in dots] == pytest.approx([3, 3, 3, 0.3, 40])
+    assert figures.detection([], dict.fromkeys(MORE)).about["measured"] == []
 
 
 # --- Live labs

@@ -530,7 +530,10 @@ def check_long_path(numbers: object) -> Result:
     """Judge the BDP of 10 Gbit/s and 100 ms in packets, and the seconds in which Reno and CUBIC get back to it."""
     bdp, rtt_s = _LONG_RTT_MS / transmission_ms(FRAME_BYTES, _LONG_MBPS), _LONG_RTT_MS / 1000
     reno_s, cubic_s = RENO_BETA * bdp * rtt_s, cubic_k_s(bdp, BETA * bdp)
-    each = "Reno adds one packet in each round trip: how many packets are missing after the loss?"
+    each = (
+        "Reno adds one packet in each round trip: how many packets are missing after the loss?",
+        "half of the BDP is missing, and each packet of it takes a round trip of 0.1 s",
+    )
     root = "K is the cube root of (W - 0.7 W) / 0.4, with W in packets"
     of_reno = (
         Slip(bdp * rtt_s, "that starts from a window of 0", "after the loss half of the window is left"),
@@ -551,10 +554,11 @@ def check_long_path(numbers: object) -> Result:
         "ever full on such a path (RFC 3649, section 1). CUBIC needs its K for any round trip: it counts seconds."
     )
     questions = (
-        Value("bdp", "BDP", stated(bdp, "packets", "rate times round trip", 2), "bits on the way, in frames"),
+        Value("bdp", "BDP", stated(bdp, "packets", "rate times round trip", 2),
+              ("how many bits does the sender send in one round trip?", "divide them by the bits of a frame, 1514 * 8")),
         Value("reno", "Reno, until one BDP again", stated(reno_s, "s", "half a BDP of round trips", 2), each, of_reno),
-        Value("cubic", "CUBIC, until one BDP again", stated(cubic_s, "s", "K, RFC 9438", 2), root, of_cubic,
-              explanation=told),
+        Value("cubic", "CUBIC, until one BDP again", stated(cubic_s, "s", "K, RFC 9438", 2),
+              ("which of section 5's two numbers is this?", root), of_cubic, explanation=told),
     )  # fmt: skip
     return asked("Lab 11, a long path", numbers, questions, '{"bdp": ..., "reno": ..., "cubic": ...}')
 

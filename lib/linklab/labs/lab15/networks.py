@@ -8,12 +8,19 @@ from linklab.course import course_network
 from linklab.labs.bottlenecks import Cable, derived
 from linklab.network import Network
 
-__all__ = ["AS", "peers", "prefix", "ring", "theft", "three"]
+__all__ = ["AS", "FAILURES", "peers", "prefix", "ring", "theft", "three"]
 
 CUT: Final = ("r1", "r2")
 """The cable that is cut."""
 ENDS: Final = ("h1", "h3")
 """The stream's source and destination."""
+FAILURES: Final = (
+    ("r2", "ip link set dev r2-eth2 down"),
+    ("r1", "sysctl net.ipv4.conf.r1-eth1.ignore_routes_with_linkdown=1"),
+    ("r2", "ip link set dev r2-eth2 up"),
+    ("r1", "ip link set dev r1-eth1 down"),
+)
+"""Commands by node, in order: r1 loses the carrier to r2, ignores routes without one, has it again, is set down."""
 AS: Final = {"r1": 65001, "r2": 65002, "r3": 65003}
 """The number of each router's autonomous system, from those for private use (RFC 6996)."""
 _HOSTS: Final[dict[str, Cable]] = {
@@ -55,9 +62,9 @@ def three() -> Network:
     return derived(course_network(), "three", cables | _HOSTS)
 
 
-def prefix(host: str) -> str:
-    """Return the subnet of a host of the three autonomous systems: ``"10.0.4.0/24"``."""
-    (end,) = three().ends_of(host)
+def prefix(node: str) -> str:
+    """Return the subnet of a host of the three autonomous systems, or of a router's host: ``"10.0.4.0/24"``."""
+    (end,) = three().ends_of(node.replace("r", "h"))
     return str(end.parsed.network)
 
 

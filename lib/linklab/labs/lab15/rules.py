@@ -11,15 +11,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv4Network
 from itertools import permutations
+from pathlib import Path
 from typing import Any, Final
 
 from linklab import frr
 from linklab.analysis import Expectation
 from linklab.errors import LabError
 from linklab.grade.check import Check, Hints, Refuse, a_kind
+from linklab.grade.choices import choices, letters
 from linklab.grade.measured import measured, state_of_run
 from linklab.grade.predictions import Predictions
-from linklab.grade.questions import Slip, Value, as_number, asked_each, is_missing, stated
+from linklab.grade.questions import Question, Slip, Value, as_number, asked, asked_each, is_missing, stated
 from linklab.grade.reachability import Checkable, LiveLab, running, state_of
 from linklab.grade.result import Result, guarded
 from linklab.grade.routes import Tables, forwarding_checks
@@ -34,11 +36,16 @@ from linklab.grade.wanted import (
     require_run,
     require_type,
 )
+from linklab.lab import Lab
+from linklab.labs.claims import claim, contradicts
 from linklab.labs.lab15.networks import AS, CUT, ENDS, half, peers, prefix, ring, three
 from linklab.measure import ConstantRateFlow, ConstantRateResult, Cut, CutResult, Run
 from linklab.network import Network, NetworkState
 from linklab.network.model import prefix_of
 
+__all__ = ["dead_timers"]
+
+_FOLDER: Final = Path(__file__).parent
 HELLO_S: Final = 1
 DEAD_S: Final = 3
 STATIC_S: Final = 6
@@ -168,7 +175,7 @@ _CONFIGURED: Final = {
     "static": "start the lab anew: this run is with the routes as they are built",
     "carrier": "is the network whole before the cut? lab.sleep(10), and frr.wait_for_routes(lab)",
     "BFD": 'is the BFD session up before the cut? frr.show(lab, "r1", "bfd peers") says "status": "up"',
-    "10/40": "is it a lab of its own, with ospf(name, 10, 40) on all routers?",
+    "10/40": "is it a lab of its own, with ospf(name, 10, 40) on all routers? Does ospf write its hello_s and dead_s?",
 }
 
 
@@ -210,6 +217,10 @@ def check_static(given: object) -> Result:
     result = Result("Lab 15, static routes", (check,))
     lost = given.of(ConstantRateResult)[0].lost_packets if isinstance(given, Run) else None
     return PREDICTIONS.compared(result, "static", {"lost": lost})
+
+
+check_second = letters("Lab 15, a second static route", _FOLDER, "second")
+"""Judge for which failing cables a second static route at r1 alone does not help."""
 
 
 # --- OSPF
@@ -265,12 +276,12 @@ def _neighbours(ends: Sequence[tuple[str, str]], interfaces: Mapping[str, Mappin
                     "lines with router ospf, exit; then for each interface: interface NAME, ip ospf area 0, ..., exit",
                 )
             return Check.failing(what, f"OSPF does not run on {interface}", hints, expected, "no OSPF")
-    for key, name, asked, command in (
+    for key, name, wanted, command in (
         ("timerMsecs", "hello interval", 1000 * HELLO_S, f"ip ospf hello-interval {HELLO_S}"),
         ("timerDeadSecs", "dead interval", DEAD_S, f"ip ospf dead-interval {DEAD_S}"),
     ):
         for interface, has in found:
-            if has and has.get(key) != asked:
+            if has and has.get(key) != wanted:
                 hints = (
                     "two routers become neighbours only where both intervals are the same (RFC 2328, section 10.5)",
                     f"interface {interface}, then {command}",
@@ -319,6 +330,22 @@ def _ospf_routes(lab: LiveLab, network: Network, router: str) -> Check:
 
 
 # --- A silent cut, to the last Hello
+
+
+def dead_timers(lab: Lab) -> dict[str, tuple[float, float]]:
+    """Return of r1 and r2 how long the dead timer for the other one has to run, and the lab's time of reading it, in s.
+
+    Raises KeyError where they are no neighbours.
+    """
+    found = {}
+    for link in ring().links:
+        if {end.node for end in link.ends} == set(CUT):
+            for end in link.ends:
+                every = frr.show(lab, end.node, "ip ospf neighbor")["neighbors"].values()
+                timers = {it["ifaceName"].partition(":")[0]: it for each in every for it in each}
+                due_ms = timers[end.interface]["routerDeadIntervalTimerDueMsec"]
+                found[end.node] = due_ms / 1000, lab.now()
+    return found
 
 
 def detection_s(due_s: float, read_s: float, cut_s: float, hello_s: float, dead_s: float) -> float:
@@ -440,6 +467,30 @@ def check_more(runs: object) -> Result:
     )
 
 
+# --- Why outages last as long as they do
+
+_OTHER_HELLO_S: Final = 2
+_OTHER_DEAD_S: Final = 8
+
+
+@guarded
+def check_outages(answers: object) -> Result:
+    """Judge two letters on outages, and the shortest and longest one with other intervals, in s."""
+    found = hellos(_OTHER_HELLO_S, _OTHER_DEAD_S)
+    last = "the dead interval begins with the last Hello before the failure: when can that have come?"
+    from_start = Slip(0.0, "that is no time at all", last)
+    both = Slip(_OTHER_DEAD_S + _OTHER_HELLO_S, "that adds both intervals", last)
+    of_low = (Slip(_OTHER_DEAD_S, "that is the longest one", last), Slip(_OTHER_HELLO_S, "that is the hello interval",
+              last), both, from_start)  # fmt: skip
+    of_high = (Slip(_OTHER_DEAD_S - _OTHER_HELLO_S, "that is the shortest one", last), both)
+    questions: tuple[Question, ...] = (
+        *choices(_FOLDER, "carrier", "bfd"),
+        Value("shortest", "shortest outage, 2 s and 8 s", stated(found.low_s, "s", found.why, 2), last, of_low),
+        Value("longest", "longest outage, 2 s and 8 s", stated(found.high_s, "s", found.why, 2), last, of_high),
+    )
+    return asked("Lab 15, outages", answers, questions, '{"carrier": "a", "bfd": "a", "shortest": ..., "longest": ...}')
+
+
 # --- Costs and equal paths
 
 
@@ -459,9 +510,10 @@ def _way_check(network: Network, state: NetworkState, asked: Sequence[str], hint
 
 
 _COST_HINTS: Final = (
-    "OSPF adds up the costs of the interfaces that a packet leaves by: what do both ways cost now?",
+    "OSPF adds up the costs of the interfaces through which a packet leaves: what do both paths cost now?",
     "each direction has costs of its own: r1's interface counts for packets to h3, r3's for packets to h1",
-    "each interface costs 10: to go around costs 30. Make r1-eth1 and r3-eth2 cost 25, say",
+    "each interface costs 10: to go around costs 30. Make r1-eth1 and r3-eth2 cost 25, say (FRR keeps earlier costs: "
+    "no ip ospf cost takes one back)",
 )
 
 
@@ -479,8 +531,8 @@ def check_costs(tables: object, lab: Checkable) -> Iterator[Check]:
         refuse_another_network(name, state, network)
         _refuse_down(name, state, network)
         if name == "around":
-            for asked in (("h1", "r1", "r5", "r4", "r3", "h3"), ("h3", "r3", "r4", "r5", "r1", "h1")):
-                yield _way_check(network, state, asked, _COST_HINTS, ", around")
+            for wanted in (("h1", "r1", "r5", "r4", "r3", "h3"), ("h3", "r3", "r4", "r5", "r1", "h1")):
+                yield _way_check(network, state, wanted, _COST_HINTS, ", around")
             own = ("a cost above 40 has h2's packets go around as well", "between 20 and 40: 25, say")
             yield _way_check(network, state, ("h1", "r1", "r2", "h2"), own, ", around")
         else:
@@ -528,6 +580,56 @@ def _equal(network: Network, state: NetworkState) -> Check:
     )
     said = f"r1 sends to h3 by {' and '.join(found) or 'no interface'} alone"
     return Check.failing(what, said, hints, expected, str(len(found)))
+
+
+# --- A claim to test
+
+_SHOWS: Final = "the run that shows it"
+_SHORT_S: Final = 1.0
+_LONG_S: Final = float(DEAD_S - HELLO_S)
+_FEW, _MOST = 0.1, 0.9
+"""Shares of the packets of a failure: on one path a stream loses at most the first, or at least the second."""
+
+
+def _one_path(given: object) -> Check:
+    """Judge a stream over a short silent cut while r1 has two next hops: it loses all packets of that time, or none."""
+    often = at_most("gap_ns", _LONGEST_GAP_S * 1e9, "take stream(...) as it is")
+    short = at_most("duration_s", _LONG_S, "cut for 1.5 s: a longer cut is noticed, and the path changes")
+    long = at_least("duration_s", _SHORT_S, "cut for 1.5 s: in a shorter time too few packets are sent")
+    silent = exactly("silent", True, "silent=True makes a cut silent")
+    wanted: list[Wanted[Any]] = [
+        Wanted(ConstantRateFlow, ENDS, (often,)),
+        Wanted(
+            Cut, CUT, (silent, short, long, at_least("start_s", 0.5, "start_s=2, say, for the cut")), either_way=True
+        ),
+    ]
+    run = require_run(_SHOWS, given, wanted, _HOW, {ConstantRateFlow: _ONCE, Cut: _ONCE})
+    state, network = state_of_run(run), ring()
+    refuse_another_network(_SHOWS, state, network)
+    equal = _equal(network, state) if state is not None else None
+    if equal is None or not equal.passed:
+        hint = "the sentence speaks of two equal paths: configure costs as for tables['equal'], then measure"
+        raise Refuse(_SHOWS, "r1 had not two next hops to h3 before this run", hint, "two: r2 and r5", "other routes")
+    cut = run.of(CutResult)[0].flow
+    stream = run.of(ConstantRateResult)[0].flow
+    end_s = cut.start_s + cut.duration_s + 0.5 - stream.start_s
+    require_fields(_SHOWS, stream, at_least("duration_s", end_s, "let the stream last longer than the cut"))
+    share = lost_s(run) / cut.duration_s
+    if _FEW < share < 0.4:
+        hint = "BFD or a dead timer ended the outage: no ip ospf bfd at both ends, lab.sleep(10), and a cut of 1.5 s"
+        raise Refuse(
+            _SHOWS, "the routers noticed the failure before it was over", hint, "", f"{lost_s(run):.3g} s lost"
+        )
+    return contradicts(
+        "every second packet is lost while the cable fails",
+        f"{100 * share:.0f} % of the packets of {cut.duration_s:g} s were lost",
+        is_wrong=share <= _FEW or share >= _MOST,
+        step="send one stream from h1 to h3, as stream(5) does",
+    )
+
+
+check_claim = claim("Lab 15, a claim to test", _FOLDER, _one_path)
+"""Judge the number of the wrong sentence on failures, and the run that shows it."""
 
 
 # --- BGP
@@ -628,8 +730,8 @@ def check_preference(lab: Checkable) -> Iterator[Check]:
         ("h3", "r3", "r1", "h1"),
         ("the answers take the direct session: change r1 alone, and shut no session down",),
     )
-    for asked in (("h2", "r2", "r1", "h1"), ("h2", "r2", "r3", "h3"), ("h3", "r3", "r2", "h2")):
-        check = _way_check(network, state, asked, f"change r1 alone: {asked[1]} sends directly, as before")
+    for wanted in (("h2", "r2", "r1", "h1"), ("h2", "r2", "r3", "h3"), ("h3", "r3", "r2", "h2")):
+        check = _way_check(network, state, wanted, f"change r1 alone: {wanted[1]} sends directly, as before")
         if not check.passed:
             yield check
     yield _still_knows(
@@ -648,7 +750,10 @@ def _unpreferred(lab: LiveLab) -> str:
     if preferred.get(wanted, 100) > preferred.get(direct, 100):
         return ""
     if direct in preferred:
-        return f"your preference is on what AS {direct} announces: put it on the neighbour of AS {wanted}"
+        return (
+            f"a preference of yours is on what AS {direct} announces: put it on the neighbour of AS {wanted}. FRR adds "
+            "to what it has: take an earlier line back with no before it (no neighbor ADDRESS route-map NAME in)"
+        )
     return (
         f"r1 knows no path with a preference of yours: is the route-map on the neighbour of AS {wanted}, with in at "
         "its end? It counts some seconds later: world.sleep(5)"
@@ -684,9 +789,10 @@ def check_filter(lab: Checkable) -> Iterator[Check]:
     if not all(it.passed for it in refusals):
         return
     wide = ("does the filter let through what is right? A prefix-list ends with an invisible deny any",
-            "permit prefixes up to 24 bits: ip prefix-list WHOLE permit 0.0.0.0/0 le 24")  # fmt: skip
-    for asked in (("h1", "r1", "r2", "h2"), ("h2", "r2", "r1", "h1"), ("h2", "r2", "r3", "h3")):
-        yield _way_check(network, state, asked, wide)
+            "permit prefixes up to 24 bits: ip prefix-list WHOLE permit 0.0.0.0/0 le 24; an earlier list stays until "
+            "you write no before it")  # fmt: skip
+    for wanted in (("h1", "r1", "r2", "h2"), ("h2", "r2", "r1", "h1"), ("h2", "r2", "r3", "h3")):
+        yield _way_check(network, state, wanted, wide)
     yield _still_knows(live, "r1", "h3", AS["r3"], wide[0])
     by_r2 = f"{AS['r2']} {AS['r3']}"
     if by_r2 not in (known := [str(it.get("path", "")) for it in _paths(live, "r1").get(prefix("h3"), ())]):
