@@ -483,10 +483,15 @@ def check_outages(answers: object) -> Result:
     of_low = (Slip(_OTHER_DEAD_S, "that is the longest one", last), Slip(_OTHER_HELLO_S, "that is the hello interval",
               last), both, from_start)  # fmt: skip
     of_high = (Slip(_OTHER_DEAD_S - _OTHER_HELLO_S, "that is the shortest one", last), both)
+    hints = (
+        last,
+        "it came at most one hello interval before the failure, and at the least right before it",
+        "the shortest outage is the dead interval minus the hello interval, the longest is the dead interval",
+    )
     questions: tuple[Question, ...] = (
         *choices(_FOLDER, "carrier", "bfd"),
-        Value("shortest", "shortest outage, 2 s and 8 s", stated(found.low_s, "s", found.why, 2), last, of_low),
-        Value("longest", "longest outage, 2 s and 8 s", stated(found.high_s, "s", found.why, 2), last, of_high),
+        Value("shortest", "shortest outage, 2 s and 8 s", stated(found.low_s, "s", found.why, 2), hints, of_low),
+        Value("longest", "longest outage, 2 s and 8 s", stated(found.high_s, "s", found.why, 2), hints, of_high),
     )
     return asked("Lab 15, outages", answers, questions, '{"carrier": "a", "bfd": "a", "shortest": ..., "longest": ...}')
 
@@ -730,8 +735,8 @@ def check_preference(lab: Checkable) -> Iterator[Check]:
         ("h3", "r3", "r1", "h1"),
         ("the answers take the direct session: change r1 alone, and shut no session down",),
     )
-    for wanted in (("h2", "r2", "r1", "h1"), ("h2", "r2", "r3", "h3"), ("h3", "r3", "r2", "h2")):
-        check = _way_check(network, state, wanted, f"change r1 alone: {wanted[1]} sends directly, as before")
+    for direct in (("h2", "r2", "r1", "h1"), ("h2", "r2", "r3", "h3"), ("h3", "r3", "r2", "h2")):
+        check = _way_check(network, state, direct, f"change r1 alone: {direct[1]} sends directly, as before")
         if not check.passed:
             yield check
     yield _still_knows(
