@@ -43,6 +43,9 @@ print(f"without an upload: ping {ping.rtt_mean_ms:.2f} ms, page {page.headline:.
 # %% [markdown] id="bloat-task"
 # **Predict** the highest ping in ms and the time of a page in seconds when the upload has filled the queue. A full
 # frame has 1514 bytes. Say also how sure you are, in percent. Any prediction earns the point.
+#
+# **Then measure:** `measure.run_together(lab, beside(40))` starts all these measurements together, for 40 s, and
+# returns their results. Run this on the network without any change.
 
 # %% answer="bloat"
 ### BEGIN SOLUTION
@@ -59,11 +62,6 @@ bloat
 
 # %% check="bloat" points=1
 lab12.check_predicted(bloat).require()
-
-# %% [markdown] id="long-task"
-# `measure.run_together(lab, beside(40))` starts all these measurements together, for 40 s, and returns their results.
-#
-# **Your turn:** run this on the network without any change.
 
 # %% answer="long"
 ### BEGIN SOLUTION
@@ -89,19 +87,8 @@ lab12.check_long(long).require()
 # page's time. 1 point: one of the two. Typical wrong: (1) "the line is too slow": a page has 60 kB, which take 50 ms.
 # (2) "packets are lost": few are lost, the others wait.
 
-# %% [markdown] id="long-question"
-# **Question.** Why does a faster line alone not help for long?
-
-# %% [markdown] reflect="long" points=1
-# CUBIC also fills the queue of a faster line. This takes longer, and the queue empties faster, but faster lines get
-# larger queues.
-#
-# **Rubric.** 1 point: a sender that waits for a loss fills any queue, at any rate. Typical wrong: (1) "a faster line
-# has no queue": a transfer is as fast as its slowest link allows, and its queue fills. (2) "then the upload is over
-# sooner": this one is; the next larger upload fills the queue again.
-
 # %% id="explain-long"
-lab12.explain("long")
+lab12.explain("suffer")
 
 # %% [markdown] id="limit-task"
 # ## 2. A shorter queue
@@ -159,35 +146,29 @@ lab12.figures.queue_table(one)
 # %% check="one" points=4
 lab12.check_one_queue(one).require()
 
-# %% [markdown] id="drops-task"
-# **Your turn:** answer each question with a letter.
-#
-# `early`: RED drops packets although the queue has room. Why?
-#
-# - a: to save memory in the router
-# - b: to remove packets that are too old to be useful
-# - c: to warn senders before the queue is full, one after another
-# - d: to punish the senders that have sent most
-#
-# `sojourn`: CoDel works on nearly any link, and you need not tell it the link's rate. What does it look at?
-#
-# - a: how many packets it dropped before
-# - b: how long each packet has waited, and whether packets keep waiting too long
-# - c: the round trip that TCP writes into its packets
-# - d: how many connections there are
+# %% [markdown] id="limits-text"
+# **A queue's limit, and the wait in it.** The dots are your FIFOs: each limit, and the highest ping with it. The lines
+# are theory. Both axes are logarithmic. Move the sliders: which limits give a ping below 60 ms, and leave CUBIC enough
+# packets to keep the link busy after a loss, at 2 Mbit/s? At 40 Mbit/s? Then answer three questions with letters.
+
+# %% id="limits"
+lab12.figures.limits({"long": long, **one})
 
 # %% answer="drops"
+print(lab12.question("early", "sojourn", "faster"))
 drops = {
     ### BEGIN SOLUTION
     "early": "c",
     "sojourn": "b",
+    "faster": "c",
     ### STARTER
     # "early": None,
     # "sojourn": None,
+    # "faster": None,
     ### END SOLUTION
 }
 
-# %% check="drops" points=2
+# %% check="drops" points=3
 lab12.check_drops(drops).require()
 
 # %% [markdown] id="apart-task"
@@ -273,24 +254,8 @@ waits
 # %% check="waits" points=1
 lab12.check_waits(waits, pair).require()
 
-# %% [markdown] id="turns-task"
-# **Your turn:** answer each question with a letter.
-#
-# `turns`: With fq_codel a ping does not wait for the upload's packets. Why?
-#
-# - a: each flow has its own queue, the queues take turns, and a flow that sends little goes first
-# - b: every router gives ping a higher priority than TCP
-# - c: small packets go before large ones
-# - d: fq_codel drops all packets of the upload while a ping waits
-#
-# `mark`: With ECN the upload lost no packet. What does the router do instead of a drop, and who slows down?
-#
-# - a: the router sends a message to the sender, and the sender pauses
-# - b: the router holds the packet back until there is room, and the receiver slows down
-# - c: the router marks the packet as less important, and later routers drop it first
-# - d: the router marks the packet, the receiver tells the sender, and the sender reduces its window
-
 # %% answer="turns"
+print(lab12.question("turns", "mark"))
 turns = {
     ### BEGIN SOLUTION
     "turns": "a",
@@ -318,74 +283,92 @@ lab12.check_turns(turns).require()
 # all": at 40 Mbit/s it cannot hold a burst, and the link becomes idle. (2) "priority for calls": every program can
 # claim to be a call, and nobody checks that.
 
-# %% [markdown] id="turns-question"
-# **Question.** Name a problem of these homes that your choice does not solve.
-
-# %% [markdown] reflect="turns" points=1
-# A full queue elsewhere (modem, access point) stays as it is. With fq_codel a host with many flows gets more bandwidth
-# than a host with one call (CAKE shares by host first, unless you set it otherwise). Two flows with the same hash share
-# one queue. Flows inside one encrypted tunnel look like one flow.
+# %% [markdown] id="claim-task"
+# ### A claim to test
 #
-# **Rubric.** 1 point: one such problem. Typical wrong: (1) "the upload stops": it uses the rest of the link. (2) "many
-# calls at once": each has its own queue, as long as the rate suffices for all.
+# Ask a language model which queue a home's router should have, and you get a paragraph like this one. It is fluent, and
+# one of its sentences is wrong.
+#
+# > (1) A plain FIFO of 1000 packets adds about a second to each round trip through U, and the upload gains nothing by
+# > it. (2) CoDel looks at the time that packets wait, so the same setting suits links of quite different rates. (3)
+# > fq_codel has a queue for each flow besides, so a ping hardly waits for an upload. (4) Its queues take turns, so the
+# > hosts share U equally: if h1 uploads over four connections and h2 over one, each of the two hosts gets half. (5)
+# > With ECN the sender slows down before a packet is lost.
+#
+# **Your turn:** find the wrong sentence, and measure the run that shows it, for 20 s or longer: a case for which the
+# sentence says something else than you measure. Store its number and the run. `streams=4` makes four connections.
+
+# %% answer="claim"
+queue = measure.QueueFlow("r1", "h3", 20, 0.2)  # put it into the run: it says which queue U has
+### BEGIN SOLUTION
+wrong_sentence = 4
+lab["r1"].cmd("tc qdisc replace dev r1-eth2 parent 5:1 fq_codel")
+many, alone = measure.TcpFlow("h1", "h3", 20, streams=4), measure.TcpFlow("h2", "h3", 20)
+shows_it = measure.run_together(lab, [many, alone, queue])
+print(shows_it)
+### STARTER
+# wrong_sentence = None  # its number
+# shows_it = None  # YOUR TURN: measure.run_together(lab, [..., queue])
+### END SOLUTION
+
+# %% check="claim" points=3
+lab12.check_claim(wrong_sentence, shows_it).require()
 
 # %% id="stop"
-lab12.explain("turns")
+lab12.explain("choice")
 lab.stop()
 
 # %% [markdown] id="finale-task"
-# ## 6. Networks that you have not seen
+# ## 6. The queue is elsewhere
 #
-# `lab12.unseen()` draws three new uplinks each time: a slow one of 2.5 to 4 Mbit/s, a middle one of 8 to 14, and a fast
-# one of 30 to 40. The round trips are 12 to 24 ms. You measure pings during an upload, without pages. On each uplink h3
-# must answer three in four pings, and 95 of 100 answered pings must take less than 60 ms. The upload must use 95 % of
-# U's rate minus headers. The routers are old: they have one queue, a FIFO (`pfifo`) or RED.
+# In most homes the slow link does not begin at the router, but at a *modem* behind it. From here on U is an Ethernet
+# cable of 100 Mbit/s between your router r1 and the modem r2, and the modem sends at its own rate. It has a FIFO of
+# 1000 packets, and you cannot configure it: you can change U's queue at r1 alone.
 #
-# **Your turn:** complete the function. It returns the text after `parent 5:1` for any rate. It knows only the rate. The
-# cell then measures all three.
+# `lab12.unseen()` draws three such homes each time: the modem has 2.5 to 4 Mbit/s (slow), 8 to 14 (middle), or 30 to 40
+# (fast), and the round trips are 12 to 24 ms. You measure pings during an upload, without pages. In each home h3 must
+# answer three in four pings, and 95 of 100 answered pings must take less than 60 ms. The upload must use 90 % of the
+# modem's rate minus headers.
+#
+# **Your turn:** first run the cell as it is: fq_codel, a good queue in section 4. Read the table, and say to yourself
+# where the packets wait. Then complete the function. It knows the modem's rate, and returns the text after
+# `parent 5:1`.
 
 
 # %% answer="finale"
 def queue_for(rate_mbps):
     ### BEGIN SOLUTION
-    return f"pfifo limit {limit(rate_mbps, 30)}"
+    return f"cake bandwidth {0.95 * rate_mbps}mbit"
     ### STARTER
-    # # YOUR TURN: return "pfifo limit ..." or "red ..."
-    # return "pfifo limit 1000"
+    # # YOUR TURN: return another text, which depends on rate_mbps
+    # return "fq_codel"
     ### END SOLUTION
 
 
 finale = {}
-for name, strange in lab12.unseen().items():
-    with start(strange) as there:
-        what = queue_for(strange.link("U").rate_mbps)
-        print(name, strange.link("U").rate_mbps, "Mbit/s:", what)
+for name, home in lab12.unseen().items():
+    with start(home) as there:
+        what = queue_for(lab12.modem_mbps(home))
+        print(name, "modem of", lab12.modem_mbps(home), "Mbit/s, U has", what)
         print(there["r1"].cmd(f"tc qdisc replace dev r1-eth2 parent 5:1 {what}"), end="")
         finale[name] = measure.run_together(there, beside(30)[:3])  # all but the pages
-lab12.figures.queue_table(finale)
+lab12.figures.finale_table(finale)
 
 # %% check="finale" points=5
 lab12.check_finale(finale).require()
 
-# %% [markdown] id="judge-question"
-# **Question.** Try `"pfifo limit 16"`, `"pfifo limit 6"` or another idea instead of the queue that passed. Why can no
-# fixed number of packets pass at 2.5 as well as at 40 Mbit/s, both with a round trip of 24 ms?
+# %% answer="where"
+print(lab12.question("elsewhere", "less"))
+### BEGIN SOLUTION
+where = {"elsewhere": "b", "less": "a"}
+### STARTER
+# where = {"elsewhere": None, "less": None}  # letters
+### END SOLUTION
 
-# %% [markdown] reflect="judge" points=4
-# On a slow uplink one frame takes long: 5 ms at 2.5 Mbit/s. Sixteen packets take 78 ms there, and a ping behind them
-# takes 100 ms. With a round trip of 24 ms at most seven may wait. On the fast uplink a frame takes 0.3 ms: a hundred
-# packets take only 30 ms. There the danger is an idle link: at 40 Mbit/s and 24 ms the bandwidth-delay product is 79
-# packets, and after a loss CUBIC needs 0.43 of that in the queue (Lab 11), 34 packets. With six its use falls to 86 %.
-# A limit in time, 30 ms at any rate, is 6 packets at 2.5 Mbit/s and 99 at 40, and keeps both promises. It needs the
-# rate. CoDel measures time itself, and a queue in which flows take turns lets a ping overtake: both need no rate.
-#
-# **Rubric.** 4 points: the transmission time of a frame at both rates, with numbers; a queue of few packets at the slow
-# rate; an idle link after a loss at the fast rate; why a limit in time fits both rates, or which queue needs no rate.
-# 3 points: three of these. 2 points: two. 1 point: one. Typical wrong: (1) "fast lines have no queue": CUBIC fills any
-# queue. (2) "the round trip decides": it is nearly the same on all three uplinks.
+# %% check="where" points=2
+lab12.check_where(where).require()
 
-# %% id="explain-judge"
-lab12.explain("judge")
+# %% id="end"
 lab12.calibration()
 
 # %% [markdown] id="end-of-lab"
@@ -393,7 +376,8 @@ lab12.calibration()
 #
 # A sender that slows down only at losses fills any queue, and everyone who shares the queue waits. A short FIFO helps
 # at one rate. RED warns senders earlier, but its limits are in bytes. CoDel looks at time. In fq_codel and CAKE flows
-# take turns, so a flow that sends little does not wait. ECN warns senders without a loss.
+# take turns, so a flow that sends little does not wait. ECN warns senders without a loss. And a queue can be managed
+# only where it is: whoever sends a little less than the slowest link moves the queue to where it can be managed.
 #
 # **Review.** Answer first, then open.
 #
@@ -407,9 +391,10 @@ lab12.calibration()
 # 20 round trips of up to 151 ms: 3 s. Without the upload: 0.6 s.
 #
 # </details>
-# <details><summary>3. fq_codel runs at U, but the modem behind U sends at half of U's rate. What happens?</summary>
+# <details><summary>3. Why can no fixed number of packets be the right limit at 2.5 and at 40 Mbit/s?</summary>
 #
-# The queue is in the modem, so fq_codel never sees a queue. Set U's rate a little below the modem's.
+# Sixteen packets take 78 ms at 2.5 Mbit/s. At 40 Mbit/s they take 5 ms, and with a round trip of 24 ms CUBIC needs 34
+# packets to keep the link busy after a loss (0.43 of 79).
 #
 # </details>
 #

@@ -12,10 +12,15 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from linklab.course import using
 from linklab.measure import PageFlow, PingFlow, QueueFlow, Run, TcpFlow, run_together
+from linklab.network import COURSE
+from linklab.network.variants import variant
 from tests.labs.stored_runs import dumped, load_run
 
 _FILE = Path(__file__).with_name("lab12-runs.json.xz")
+VARIANT = variant("ada", b"a course secret for trials")
+"""A student's own course network."""
 _RED = "red limit 60000 min 7500 max 22500 avpkt 1500 burst 9 probability 0.1 bandwidth 10mbit"
 DISCIPLINES: Final = {
     "long": "",
@@ -28,15 +33,15 @@ DISCIPLINES: Final = {
     "marks": "fq_codel",
 }
 UNSEEN: Final = {"slow": (2.5, 24), "middle": (8, 16), "fast": (40, 24)}
-"""Rate in Mbit/s and round trip in ms: the slowest uplink and the fastest, with the longest round trip."""
+"""Rate in Mbit/s and round trip in ms: the slowest modem and the fastest, with the longest round trip."""
 QUEUES: Final[Mapping[str, Callable[[float], str]]] = {
+    "cake": lambda rate_mbps: f"cake bandwidth {0.95 * rate_mbps:g}mbit",
+    "tbf": lambda rate_mbps: f"tbf rate {0.95 * rate_mbps:g}mbit burst 3000 limit {rate_mbps * 1000 * 20 / 8:.0f}",
     "fq_codel": lambda rate_mbps: "fq_codel",
-    "cake": lambda rate_mbps: "cake unlimited",
-    "codel": lambda rate_mbps: "codel",
-    "pfifo 16": lambda rate_mbps: "pfifo limit 16",
     "pfifo 30 ms": lambda rate_mbps: f"pfifo limit {max(1, int(rate_mbps * 1000 * 30 / 12112))}",
-    "pfifo 10 ms": lambda rate_mbps: f"pfifo limit {max(1, int(rate_mbps * 1000 * 10 / 12112))}",
-    "red": lambda rate_mbps: _RED,
+    "cake 10": lambda rate_mbps: "cake bandwidth 10mbit",
+    "cake 120 %": lambda rate_mbps: f"cake bandwidth {1.2 * rate_mbps:g}mbit",
+    "cake 80 %": lambda rate_mbps: f"cake bandwidth {0.8 * rate_mbps:g}mbit",
 }
 
 
@@ -48,8 +53,15 @@ def kept() -> dict[str, Run]:
 
 @functools.cache
 def finale(queue: str) -> dict[str, Run]:
-    """Return the runs with one of `QUEUES` on each of `UNSEEN`."""
-    return {name: load_run(run) for name, run in _told()["unseen"][queue].items()}
+    """Return the runs with the first of `QUEUES` on each of `UNSEEN`, of which the slow one has another of them."""
+    runs = _told()["unseen"]
+    return {name: load_run(run) for name, run in {**runs["cake"], **runs[queue]}.items()}
+
+
+@functools.cache
+def uploads(student: str) -> dict[str, Run]:
+    """Return the runs of four connections of h1 beside one of h2, on the plain network or a student's, by queue."""
+    return {queue: load_run(run) for queue, run in _told()["uploads"][student].items()}
 
 
 @functools.cache
@@ -71,9 +83,9 @@ def _beside(seconds: int) -> list[Any]:
 def _make() -> None:
     import linklab
     from linklab.labs.lab12 import rules as lab12
-    from linklab.labs.lab12.rules import with_uplink
+    from linklab.labs.lab12.rules import with_modem
 
-    made: dict[str, Any] = {"plain": {}, "unseen": {queue: {} for queue in QUEUES}}
+    made: dict[str, Any] = {"plain": {}, "unseen": {queue: {} for queue in QUEUES}, "uploads": {}}
     replace = "tc qdisc replace dev r1-eth2 parent 5:1"
     with linklab.start(lab12.the_network()) as lab:
         for name, what in DISCIPLINES.items():
@@ -83,10 +95,17 @@ def _make() -> None:
                 lab["h1"].cmd("sysctl -w net.ipv4.tcp_ecn=1")
             made["plain"][name] = dumped(run_together(lab, _beside(40)))
     for name, (rate_mbps, rtt_ms) in UNSEEN.items():
-        with linklab.start(with_uplink(lab12.the_network(), rate_mbps, rtt_ms)) as lab:
+        with linklab.start(with_modem(lab12.the_network(), rate_mbps, rtt_ms)) as lab:
             for queue, what_for in QUEUES.items():
-                assert not lab["r1"].cmd(f"{replace} {what_for(rate_mbps)}")
-                made["unseen"][queue][name] = dumped(run_together(lab, _beside(30)[:3]))
+                if queue == "cake" or name == "slow":
+                    assert not lab["r1"].cmd(f"{replace} {what_for(rate_mbps)}")
+                    made["unseen"][queue][name] = dumped(run_together(lab, _beside(30)[:3]))
+    for student, course in {"plain": COURSE, "ada": VARIANT}.items():
+        with using(course), linklab.start(lab12.the_network()) as lab:
+            for queue in ("fq_codel", "cake unlimited"):
+                assert not lab["r1"].cmd(f"{replace} {queue}")
+                both = [TcpFlow("h1", "h3", 20, streams=4), TcpFlow("h2", "h3", 20), QueueFlow("r1", "h3", 20, 0.2)]
+                made["uploads"].setdefault(student, {})[queue.split()[0]] = dumped(run_together(lab, both))
     with lzma.open(_FILE, "wt", encoding="utf-8") as file:
         json.dump(made, file)
 

@@ -13,18 +13,15 @@ from linklab.course import using
 from linklab.labs import NOTHING
 from linklab.labs.lab12 import figures, rules
 from linklab.labs.lab12 import rules as lab12
-from linklab.labs.lab12.rules import access, with_uplink
+from linklab.labs.lab12.rules import access, with_modem
 from linklab.measure import PageResult, PingResult, QueueResult, Run, TcpResult
-from linklab.network import COURSE
-from linklab.network.variants import variant
+from linklab.network import COURSE, Network
 from linklab.show.figure import Drawing
 from tests.grade.failures import said
 from tests.labs.altered import changed, given, read_back, without
-from tests.labs.lab12_runs import UNSEEN, finale, kept
+from tests.labs.lab12_runs import UNSEEN, VARIANT, finale, kept, uploads
 from tests.labs.predicted import commit
 from tests.labs.refused import Table, refused
-
-VARIANT = variant("ada", b"a course secret for trials")
 
 
 def shaped(run: Run, **values: Any) -> Run:
@@ -90,7 +87,7 @@ HIGH_CODEL = "codel 8003: parent 5:1 limit 1000p target 50ms interval 100ms"
 HUGE_RED = "red 8002: parent 5:1 limit 2000000b min 300000b max 1500000b"
 ONE_FLOW = "fq_codel 8004: parent 5:1 limit 10240p flows 1 quantum 1514 target 5ms interval 100ms ecn"
 BLIND = "cake 8005: parent 5:1 bandwidth unlimited diffserv3 flowblind nonat nowash"
-FINALE = finale("pfifo 30 ms")
+FINALE = finale("cake")
 WRONG: Table = {
     lab12.check_long: [
         (changed(LONG, TcpResult, congestion="bbr"), "congestion='bbr'"),
@@ -139,16 +136,20 @@ WRONG: Table = {
         (given(FAIR, TcpResult, retransmitted_segments=0), "fq_codel marked no packet"),
     ],
     lab12.check_finale: [
-        ({**FINALE, "slow": FINALE["fast"], "fast": FINALE["slow"]}, "U had 40 Mbit/s"),
-        ({**FINALE, "fast": given(FINALE["fast"], TcpResult, throughput_mbps=35.0)}, "use of U, fast"),
+        ({**FINALE, "slow": FINALE["fast"], "fast": FINALE["slow"]}, "r2-eth1 had rate_mbps=40"),
+        ({**FINALE, "fast": given(FINALE["fast"], TcpResult, throughput_mbps=33.0)}, "use of the modem, fast"),
         ({**FINALE, "fast": named(FINALE["fast"], "long")}, "read what tc printed"),
-        # numbers of one rate on another
-        (finale("pfifo 16"), "ping, slow"),
-        (finale("red"), "ping, slow"),
-        (finale("pfifo 10 ms"), "use of U, slow"),
-        # queues that need no rate
-        (finale("fq_codel"), "U's queue was fq_codel"),
-        (finale("codel"), "U's queue was codel"),
+        ({**FINALE, "middle": kept()["fq_codel"]}, "r2-eth1 had rate_mbps"),
+        # a good queue where no packet waits, a limit that is never reached, a rate that fits another modem
+        (finale("fq_codel"), "ping, slow"),
+        (finale("pfifo 30 ms"), "ping, slow"),
+        (finale("cake 10"), "ping, slow"),
+        # more than the modem sends, and far less
+        (finale("cake 120 %"), "ping, slow"),
+        (finale("cake 80 %"), "use of the modem, slow"),
+        # the modem was changed, and U was
+        ({**FINALE, "slow": read_back(FINALE["slow"], "r2-eth1", queue_packets=10)}, "leave the modem as it is"),
+        ({**FINALE, "slow": shaped(FINALE["slow"], delay_ms=5.0)}, "delay_ms=5"),
     ],
 }  # fmt: skip
 
@@ -207,14 +208,10 @@ test_another_packet_s_wait_is_refused_and_named = refused(
 # --- Networks that nobody has seen
 
 
-def test_a_fifo_of_30_ms_passes_on_the_slowest_and_the_fastest() -> None:
-    result = lab12.check_finale(FINALE)
-    assert result.passed, str(result)
-
-
-def test_a_queue_of_the_student_s_own_kind_passes() -> None:
-    netem = given(FINALE["slow"], QueueResult, discipline="netem 8001: parent 5:1 limit 5")
-    assert lab12.check_finale({**FINALE, "slow": netem}).passed
+def test_whoever_sends_a_little_less_than_the_modem_passes_with_cake_or_a_fifo_of_20_ms() -> None:
+    for runs in (FINALE, finale("tbf")):
+        result = lab12.check_finale(runs)
+        assert result.passed, str(result)
 
 
 def test_pings_that_are_lost_do_not_count_as_short_ones() -> None:
@@ -239,7 +236,8 @@ def test_unseen_networks_are_other_ones_each_time_and_keep_the_student_s_address
         assert set(each) == set(UNSEEN)
         for name, network in each.items():
             low, high = rules.BANDS_MBPS[name]
-            assert low <= (network.link("U").rate_mbps or 0) <= high
+            assert low <= lab12.modem_mbps(network) <= high
+            assert network.link("U").rate_mbps == 100
             assert 12 <= rules.idle_ms(network) <= 24
     with using(VARIANT):
         assert lab12.unseen()["slow"].subnets == lab12.the_network().subnets
@@ -290,9 +288,50 @@ def test_the_plain_access_network_has_10_mbit_s_and_20_ms() -> None:
     assert [measured_path(network, host, "h3").rtt_floor_ms for host in ("h1", "h2")] == [20, 20]
 
 
-def test_another_uplink_changes_its_rate_and_the_round_trip_alone() -> None:
-    other = with_uplink(access(COURSE), 2.5, 24)
-    assert other.link("U").rate_mbps == 2.5
-    assert other.link("U").queue_packets == 1000
+def test_a_modem_is_the_bottleneck_behind_a_fast_uplink() -> None:
+    other = with_modem(access(COURSE), 2.5, 24)
+    assert (other.link("U").rate_mbps, lab12.modem_mbps(other)) == (100, 2.5)
     assert measured_path(other, "h2", "h3").rtt_floor_ms == 24
     assert [link.ends for link in other.links] == [link.ends for link in access(COURSE).links]
+
+
+# --- A claim, and a figure
+
+
+@pytest.mark.parametrize(("student", "course"), [("plain", COURSE), ("ada", VARIANT)])
+def test_four_connections_beside_one_show_the_wrong_sentence_and_nothing_else_does(
+    student: str, course: Network
+) -> None:
+    shown = uploads(student)["fq_codel"]
+    one_each = given(shown, TcpResult, throughput_mbps=4.8)
+    with using(course):
+        for right in (shown, replace(shown, results=shown.results[::-1])):
+            assert lab12.check_claim(4, right).passed, str(lab12.check_claim(4, right))
+        for sentence, run, says in (
+            (1, shown, "1231 ms with a full queue"),
+            (2, shown, "the time does not depend on the rate"),
+            (3, shown, "the highest ping stays near"),
+            (5, shown, "packets were marked"),
+            (None, shown, "not answered yet"),
+            (4, None, "not measured yet"),
+            (4, uploads(student)["cake"], "U's queue was cake"),
+            (4, without(shown, QueueResult), "no QueueFlow r1-h3"),
+            (4, changed(shown, TcpResult, streams=4), "let h2 open one connection"),
+            (4, changed(shown, TcpResult, streams=1), "write streams=4"),
+            (4, changed(shown, TcpResult, duration_s=5), "write duration_s=20"),
+            (4, changed(shown, TcpResult, source="h1"), "TcpFlow h1-h3 has 5 connections"),
+            (4, shaped(shown, loss_percent=1.0), "loss_percent=1"),
+            (4, replace(shown, interrupted=True), "stopped before its end"),
+            (4, one_each, "so it is true here that each host gets half"),
+        ):
+            result = lab12.check_claim(sentence, run)
+            assert not result.passed
+            assert says in said(result), str(result)
+    with using(VARIANT if course is COURSE else COURSE):
+        assert "measured on another network" in said(lab12.check_claim(4, shown))
+
+
+def test_each_fifo_has_a_dot_at_its_limit() -> None:
+    ((first, second),) = figures.limits({"long": LONG, **ONE, "not yet": None}).about["measured"]
+    assert (first, second) == ([1000, rules.highest_ms(LONG)], [16, rules.highest_ms(ONE["pfifo"])])
+    assert figures.limits({"long": None}).about["measured"] == []

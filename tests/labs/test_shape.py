@@ -23,10 +23,8 @@ FREE_PERCENT_AT_MOST: Final = 20
 MORE_IS_FREE: Final = {
     "02",
     "03",
-    "12",
     "13",
     "14",
-    "15",
 }
 """Labs whose written answers still bear more of the points."""
 COMMANDS: Final = ("ping", "iperf3", "ip", "tc", "ss", "tcpdump", "traceroute", "bridge", "sysctl", "ovs-ofctl")

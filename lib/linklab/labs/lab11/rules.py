@@ -555,7 +555,7 @@ def check_long_path(numbers: object) -> Result:
     )
     questions = (
         Value("bdp", "BDP", stated(bdp, "packets", "rate times round trip", 2),
-              ("how many bits does the sender send in one round trip?", "divide them by the bits of a frame, 1514 * 8")),
+              ("how many bits does the sender send in one round trip?", "divide them by a frame, 1514 * 8 bits")),
         Value("reno", "Reno, until one BDP again", stated(reno_s, "s", "half a BDP of round trips", 2), each, of_reno),
         Value("cubic", "CUBIC, until one BDP again", stated(cubic_s, "s", "K, RFC 9438", 2),
               ("which of section 5's two numbers is this?", root), of_cubic, explanation=told),

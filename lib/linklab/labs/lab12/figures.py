@@ -9,19 +9,24 @@ from typing import TYPE_CHECKING
 from linklab.labs import NOTHING
 from linklab.labs.lab12.rules import (
     highest_ms,
+    idle_ms,
     kind_of,
     low_ping_ms,
+    modem_rate_mbps,
     page_s,
     pings_ms,
     queue_of,
     rate_mbps,
+    the_network,
     upload_of,
     used_percent,
 )
+from linklab.labs.printed import setting
 from linklab.labs.tables import runs_table
 from linklab.measure import PageResult, PingResult, Run
-from linklab.show import Table
+from linklab.show import Table, theory
 from linklab.show.chart import Curve, add_lines, label_axes, legend, panels
+from linklab.show.theory import Explorer
 
 if TYPE_CHECKING:
     from linklab.show.figure import Drawing
@@ -81,3 +86,25 @@ def queue_table(runs: Mapping[str, MaybeRun]) -> Table | str:
         ("sent again (packets)", lambda _, run: upload_of(run).retransmitted_segments),
         ("marked (packets)", lambda _, run: queue_of(run).marked_packets),
     )
+
+
+def finale_table(runs: Mapping[str, MaybeRun]) -> Table | str:
+    """Show what each run behind a modem gave the upload and pings."""
+    return runs_table(
+        runs,
+        ("", lambda name, _: name),
+        ("queue at U", lambda _, run: kind_of(run)),
+        ("most packets there", lambda _, run: max(it.packets for it in queue_of(run).samples)),
+        ("modem (Mbit/s)", lambda _, run: f"{modem_rate_mbps(run):g}"),
+        ("modem used (%)", lambda _, run: used_percent(run, modem_rate_mbps(run))),
+        ("95 of 100 below (ms)", lambda _, run: low_ping_ms(run)),
+        ("highest ping (ms)", lambda _, run: highest_ms(run)),
+    )
+
+
+def limits(runs: Mapping[str, MaybeRun]) -> Explorer:
+    """Show theory's ping behind a full queue with sliders, and as dots the highest ping with each FIFO of the runs."""
+    uplink = the_network().link("U")
+    fifos = [run for run in runs.values() if run is not None and kind_of(run) in ("netem", "pfifo")]
+    measured = [setting(queue_of(run).discipline, "limit") for run in fifos], [highest_ms(run) for run in fifos]
+    return theory.full_queue(uplink.rate_mbps or 0.0, idle_ms(the_network()), 60, measured)

@@ -25,7 +25,7 @@ from linklab.grade.questions import Slip, Value, asked, asked_each, stated
 from linklab.grade.result import Result, guarded
 from linklab.grade.seeding import seeds
 from linklab.grade.student_functions import Formula, Trial
-from linklab.grade.wanted import Field, Wanted, at_least, at_most, require_fields, require_run
+from linklab.grade.wanted import Field, Wanted, at_least, at_most, exactly, require_fields, require_run, require_shape
 from linklab.labs.bottlenecks import (
     NO_OTHER_TRANSFER,
     Cable,
@@ -37,13 +37,14 @@ from linklab.labs.bottlenecks import (
     samples_of_queue,
     transfer,
 )
+from linklab.labs.claims import claim, contradicts
 from linklab.labs.printed import setting
-from linklab.measure import PageFlow, PageResult, PingFlow, PingResult, QueueFlow, QueueResult, Run, TcpResult
+from linklab.measure import PageFlow, PageResult, PingFlow, PingResult, QueueFlow, QueueResult, Run, TcpFlow, TcpResult
 from linklab.measure.flows import Flow
-from linklab.network import Network, goodput_ceiling_mbps
+from linklab.network import End, Network, goodput_ceiling_mbps
 from linklab.units import transmission_ms
 
-__all__ = ["APART", "ONE_QUEUE", "the_network", "unseen"]
+__all__ = ["APART", "ONE_QUEUE", "modem_mbps", "the_network", "unseen"]
 
 
 # --- The network, and others that nobody has seen
@@ -53,9 +54,13 @@ READER: Final = ("h2", "h3")
 PAGE: Final = PageFlow(*READER)
 """The page: how many objects it has, and of what size."""
 BANDS_MBPS: Final = {"slow": (2.5, 4.0), "middle": (8.0, 14.0), "fast": (30.0, 40.0)}
-"""Rates of the uplinks that nobody has seen."""
+"""Rates of the modems that nobody has seen."""
 _RTTS_MS: Final = (12, 24)
-"""Their round trips, least and most: with the longest, a queue of 30 ms leaves a slow uplink one frame's time."""
+"""Their round trips, least and most."""
+_ETHERNET_MBPS: Final = 100.0
+"""U's rate where a modem behind it is the bottleneck."""
+MODEM: Final = End("r2", "r2-eth1")
+"""The modem's interface to the provider, and its queue."""
 _STEPS: Final = 16
 _UPLINK: Final = "U"
 QUEUE_PACKETS: Final = 1000
@@ -85,12 +90,12 @@ def access(course: Network) -> Network:
     return derived(course, "access", cables)
 
 
-def with_uplink(network: Network, rate_mbps: float, rtt_ms: float) -> Network:
-    """Return the same network with another rate of U, and another round trip behind it."""
+def with_modem(network: Network, rate_mbps: float, rtt_ms: float) -> Network:
+    """Return the same network with a fast U, and behind it a modem of this rate with a FIFO of its own."""
     links = tuple(
-        link.reshaped(rate_mbps=rate_mbps)
+        link.reshaped(rate_mbps=_ETHERNET_MBPS)
         if link.name == _UPLINK
-        else link.reshaped(delay_ms=rtt_ms / 2)
+        else link.reshaped(rate_mbps=rate_mbps, delay_ms=rtt_ms / 2, queue_packets=QUEUE_PACKETS)
         if link.delay_ms
         else link
         for link in network.links
@@ -104,14 +109,20 @@ def the_network() -> Network:
 
 
 def unseen() -> dict[str, Network]:
-    """Return three access networks, slow, middle and fast, with numbers that are drawn anew each time."""
+    """Return three access networks with a slow, a middle and a fast modem, whose numbers are drawn anew each time."""
     found = {}
     for name, (low, high) in BANDS_MBPS.items():
         rate, rtt = seeds(f"an unseen uplink, {name}", 2, _STEPS)
         rate_mbps = round(low + (high - low) * rate / (_STEPS - 1), 1)
         rtt_ms = _RTTS_MS[0] + 2 * round((_RTTS_MS[1] - _RTTS_MS[0]) / 2 * rtt / (_STEPS - 1))
-        found[name] = with_uplink(the_network(), rate_mbps, rtt_ms)
+        found[name] = with_modem(the_network(), rate_mbps, rtt_ms)
     return found
+
+
+def modem_mbps(network: Network) -> float:
+    """Return the rate of a network's modem."""
+    ends = [(end.interface, link) for link in network.links for end in link.ends]
+    return next(link.rate_mbps or 0.0 for interface, link in ends if interface == MODEM.interface)
 
 
 def idle_ms(network: Network) -> float:
@@ -224,6 +235,8 @@ CODEL_TARGET_MS: Final = 5
 """CoDel's default target."""
 PING_MS: Final = 60
 USE_PERCENT: Final = 95
+MODEM_USE_PERCENT: Final = 90
+"""What the finale asks for: whoever sends a little less than the modem keeps its queue empty."""
 _FEWEST_PINGS: Final = 100
 _BELOW_PERCENT: Final = 95
 """Percentage of pings that must be below the limit: a single ping may meet a burst."""
@@ -263,9 +276,9 @@ def page_s(run: Run) -> float:
     return fmean(run.of(PageResult)[0].page_ms) / 1000
 
 
-def used_percent(run: Run) -> float:
-    """Return the upload's share of what headers leave of U."""
-    return 100 * upload_of(run).throughput_mbps / goodput_ceiling_mbps(rate_mbps(run))
+def used_percent(run: Run, rate: float = 0.0) -> float:
+    """Return the upload's share of what headers leave of a rate in Mbit/s; 0 stands for U's."""
+    return 100 * upload_of(run).throughput_mbps / goodput_ceiling_mbps(rate or rate_mbps(run))
 
 
 def queue_of(run: Run) -> QueueResult:
@@ -598,45 +611,103 @@ def _wait(name: str, runs: Mapping[str, Run]) -> Value:
 
 # --- Networks that nobody has seen
 
-_QUEUE_HINTS: Final = (
-    "how many ms does a full queue last at this rate? After a loss the upload slows down: is U then idle?",
-    "compute the queue's limit from rate_mbps: your function of section 2 makes packets of a rate and a time",
+_MODEM_HINTS: Final = (
+    "where do packets wait: at U, which has 100 Mbit/s, or at the modem behind it, whose FIFO you cannot change?",
+    "a queue that you can manage forms only where you send more slowly than the modem does",
+    "let CAKE send a little less than the modem's rate: cake bandwidth, in mbit",
 )
-_ONE_QUEUE_ALONE: Final = ("pfifo", "bfifo", "netem", "red")
-"""What has one queue, and does not look at time: netem's is a FIFO too."""
+_USE_HINTS: Final = (
+    "how much less than the modem does your router send?",
+    f"the upload must use {MODEM_USE_PERCENT} % of what headers leave: send at 0.95 of the modem's rate, say",
+)
 
 
 @guarded
 def check_finale(runs: object) -> Result:
-    """Judge an upload of 30 s through one queue on each of the networks that nobody has seen.
+    """Judge an upload of 30 s on each of the networks that nobody has seen, whose bottleneck is a modem behind U.
 
-    Pings stay below 60 ms, and U is used by 95 %.
+    Pings stay below 60 ms, and the modem is used by 90 %.
     """
 
     def judge(name: str, given: object) -> Iterator[Check]:
         run = run_of(name, given, FINALE_S, pages=False)
         low, high = BANDS_MBPS[name]
-        if not low <= round(rate_mbps(run), 3) <= high:
-            found = f"U had {rate_mbps(run):g} Mbit/s"
-            hint = "measure each network of lab12.unseen() in its own lab, and store the run under the network's name"
-            raise Refuse(name, found, hint, f"{low:g} to {high:g} Mbit/s", found)
+        another = "measure each network of lab12.unseen() in its own lab, and store the run under the network's name"
+        modem = (
+            Field("rate_mbps", lambda rate: rate is not None and low <= round(rate, 3) <= high, another),
+            exactly("queue_packets", QUEUE_PACKETS, "leave the modem as it is: change U's queue alone"),
+            exactly("loss_percent", 0.0, "leave the modem as it is: change U's queue alone"),
+            at_least("delay_ms", _RTTS_MS[0] / 2, another),
+        )
+        require_shape(name, state_of_run(run), MODEM, modem)
         if kind_of(run) == "netem" and _setting(run, "limit") == QUEUE_PACKETS:
             hint = "read what tc printed for this uplink, and mend the text that queue_for returns"
             found = queue_of(run).discipline
             raise Refuse(name, "U's queue was not replaced", hint, "another queue", found)
-        if kind_of(run) not in _ONE_QUEUE_ALONE:
-            hint = "compute a limit from rate_mbps for pfifo or red: the other queues of this lab need no rate"
-            raise Refuse(name, f"U's queue was {kind_of(run)}", hint, "pfifo or red", kind_of(run))
-        yield _below(name, run, _QUEUE_HINTS)
-        yield _use(name, run, _QUEUE_HINTS)
+        yield _below(name, run, _MODEM_HINTS)
+        used, why = used_percent(run, modem_rate_mbps(run)), "while the modem's queue is empty, it is idle"
+        expected = Expectation(
+            100.0, MODEM_USE_PERCENT, 101.0, "% of what headers leave of the modem's rate", why,
+            source="headers", allowance="what the lab asks for; 1 % is HTB's burst",
+        )  # fmt: skip
+        yield measured(f"the upload's use of the modem, {name}", used, expected, _USE_HINTS)
 
     example = '{"slow": measure.run_together(...), "middle": ..., "fast": ...}'
     return asked_each("Lab 12, unseen", runs, BANDS_MBPS, judge, example)
 
 
+def modem_rate_mbps(run: Run) -> float:
+    """Return the modem's rate as it was read back."""
+    state = state_of_run(run)
+    face = state.interface(MODEM.node, MODEM.interface) if state else None
+    return (face.shape.rate_mbps if face else None) or 0.0
+
+
+# --- A claim to test
+
+_SHOWS: Final = "the run that shows it"
+_CLAIM_S: Final = 20
+_CONNECTIONS: Final = 4
+_MORE_THAN_HALF: Final = 0.65
+"""Share of the host with more connections from which the hosts do not get "half" each."""
+
+
+def _many_connections(given: object) -> Check:
+    """Judge an upload of h1 over four connections beside one of h2 through fq_codel: each connection has its turn."""
+    how = "give what measure.run_together returned for the case of the sentence"
+    long, one = at_least("duration_s", _CLAIM_S), exactly("streams", 1, "let h2 open one connection: omit streams=")
+    both = exactly("start_s", 0.0, "omit start_s=: both uploads begin together")
+    wanted: list[Wanted[Any]] = [
+        Wanted(TcpFlow, UPLOAD, (long, both), connections=_CONNECTIONS),
+        Wanted(TcpFlow, READER, (long, both, one)),
+        Wanted(QueueFlow, ("r1", UPLOAD[1]), (Field("samples", bool, how),)),
+    ]
+    run = require_run(_SHOWS, given, wanted, how, NO_OTHER_TRANSFER)
+    require_same_bottleneck(_SHOWS, run, the_network())
+    if kind_of(run) != "fq_codel":
+        hint = "the sentence speaks of fq_codel: put it at U, and measure again"
+        raise Refuse(_SHOWS, f"U's queue was {kind_of(run)}", hint, "fq_codel", queue_of(run).discipline)
+    sent = run.of(TcpResult)
+    share = fsum(it.throughput_mbps for it in sent if it.flow.source == UPLOAD[0]) / fsum(
+        it.throughput_mbps for it in sent
+    )
+    return contradicts(
+        "each host gets half",
+        f"h1 got {100 * share:.0f} %",
+        is_wrong=share > _MORE_THAN_HALF,
+        step="let h1 open four connections to h3, and h2 one, at the same time",
+    )
+
+
+check_claim = claim("Lab 12, a claim to test", _FOLDER, _many_connections)
+"""Judge the number of the wrong sentence on queues, and the run that shows it."""
+
+
 # --- Questions with options
 
-check_drops = letters("Lab 12, drops", _FOLDER, "early", "sojourn")
-"""Judge what one queue does: why RED drops early, and what CoDel looks at."""
+check_drops = letters("Lab 12, drops", _FOLDER, "early", "sojourn", "faster")
+"""Judge what one queue does: why RED drops early, what CoDel looks at, and why a faster line alone does not help."""
 check_turns = letters("Lab 12, turns", _FOLDER, "turns", "mark")
 """Judge why a ping passes an upload in fq_codel, and what a mark is for."""
+check_where = letters("Lab 12, where packets wait", _FOLDER, "elsewhere", "less")
+"""Judge why fq_codel at U did nothing, and why a router must send less than the modem behind it."""
