@@ -7,10 +7,6 @@ const ip6 = (head, at) => Array.from({ length: 8 }, (_, n) => byte2(head, at + 2
 const ip = (head, at) => [...head.subarray(at, at + 4)].join(".");
 const FLAGS = ["FIN", "SYN", "RST", "PSH", "ACK", "URG", "ECE", "CWR"];
 const ECN = ["not ECN-capable", "ECT(1)", "ECT(0)", "CE: congestion experienced"];
-<<<<<<< HEAD
-=======
-const PROTOCOLS = { 2: "IGMP", 47: "GRE", 89: "OSPF" };
->>>>>>> 4991641b (A packet's headers name messages of ICMPv6 and NDP)
 const ICMP = { 0: "echo reply", 3: "destination unreachable", 8: "echo request", 11: "time exceeded" };
 const ICMP6 = {
   1: "destination unreachable", 2: "packet too big", 3: "time exceeded", 128: "echo request", 129: "echo reply", 133: "router solicitation",
@@ -61,18 +57,13 @@ function inside(head, protocol, data, total, name) {
     const kind = head[data], code = head[data + 1];
     const more = [0, 8].includes(kind) ? `identifier ${byte2(head, data + 4)}, number ${byte2(head, data + 6)}`
       : kind === 3 && code === 4 ? `too large, the next link's MTU is ${byte2(head, data + 6)}` : `code ${code}`;
-<<<<<<< HEAD
     rows.push(["ICMP", `${ICMP[kind] || `type ${kind}`}, ${more}`]);
-  } else rows.push(["Protocol", name]);
-=======
-    rows.push(["ICMP", `${name}, ${more}`]);
   } else if (protocol === 58 && head.length >= data + 8) {
     const kind = head[data], echo = [128, 129].includes(kind), about = [135, 136].includes(kind) && head.length >= data + 24;
     const more = echo ? `identifier ${byte2(head, data + 4)}, number ${byte2(head, data + 6)}`
       : kind === 2 ? `the next link's MTU is ${byte4(head, data + 4)}` : about ? `for ${ip6(head, data + 8)}` : `code ${head[data + 1]}`;
     rows.push([kind >= 133 && kind <= 137 ? "NDP" : "ICMPv6", `${ICMP6[kind] || `type ${kind}`}, ${more}`]);
-  } else rows.push(["Protocol", PROTOCOLS[protocol] || `${protocol}`]);
->>>>>>> 4991641b (A packet's headers name messages of ICMPv6 and NDP)
+  } else rows.push(["Protocol", name]);
   return rows;
 }
 
