@@ -1,12 +1,12 @@
 # %% [markdown] id="goal"
 # # Lab 14: Software-defined networking
 #
-# **Time:** about 3 hours, a few minutes of them for measurements. **You need:** ARP and switches (Labs 01 and 10),
-# propagation delay (Lab 04).
+# **Time:** about 3 hours and 20 minutes, ten minutes of them for measurements. **You need:** ARP and switches (Labs
+# 01 and 10), propagation delay (Lab 04). Section 8 comes back to the token bucket of Lab 08 (section 3).
 #
-# A usual switch decides by itself. In a *software-defined network* a program elsewhere decides, the **controller**, and
-# it tells the switches by rules. You write rules by hand, then a controller that learns. You predict what its distance
-# costs the first packet, and see what goes on when it ends.
+# A usual switch decides by itself. In a *software-defined network* a program elsewhere decides, the **controller**.
+# It gives rules to the switches. First you write rules by hand. Then you write a controller that learns. You predict
+# how much the controller's distance delays the first packet, and you see what still works after the controller stops.
 
 # %% id="imports"
 from mininet.link import TCLink
@@ -15,14 +15,11 @@ from mininet.topo import Topo
 from linklab import lab14, measure, show, start
 from linklab.programs.controller import rules, start_controller
 
-lab14.progress()
-
-# %% id="start"
+display(lab14.progress())
 network = lab14.the_network()
 
 
-def new_lab():
-    # a lab whose controller computes without end is ended after 60 s of real time
+def new_lab():  # 60 s of real time: then a controller that computes without end is ended
     return start(network, switch="ovs", controller="remote", wall_limit_s=60)
 
 
@@ -30,20 +27,29 @@ lab = new_lab()
 show.network(lab)
 
 # %% [markdown] id="hand-task"
-# ## 1. A switch without a mind (15 minutes)
+# ## 1. Rules by hand (20 minutes)
 #
-# The **data plane** forwards frames: s1 and s2, with Open vSwitch. The **control plane** decides how. It is a program
-# that speaks OpenFlow 1.3 with the switches. There is none yet, and the switches are told not to learn by themselves
-# (`fail_mode=secure`). Ports 1 and 2 of each switch lead to its hosts, port 3 leads to the other switch.
+# The **data plane** forwards frames. Here these are the switches s1 and s2, with Open vSwitch. The **control plane**
+# decides where frames go. It is a program that speaks OpenFlow 1.3 with the switches. There is none yet, and the
+# switches are told not to learn by themselves (`fail_mode=secure`).
 #
-# A **flow table** has rules: what a frame must *match*, and which *actions* follow. `actions=output:2` sends it by port
-# 2, `FLOOD` by all ports but its own, `drop` by none. The rule of the highest priority wins. It is 32768 for a rule
-# that does not say it. For example
+# | port | 1 | 2 | 3 |
+# | --- | --- | --- | --- |
+# | s1 | h1 | h2 | s2 |
+# | s2 | h3 | h4 | s1 |
 #
-#     ovs-ofctl -O OpenFlow13 add-flow s2 priority=7,in_port=1,actions=drop
+# A **flow table** has rules. A rule says what a frame must *match*, and which *actions* follow. `actions=output:2`
+# sends the frame out of port 2. `FLOOD` sends it out of every port except the one it came in by. `drop` sends it
+# nowhere. If several rules match, the one with the highest priority counts. A rule without `priority=` has priority
+# 32768. For example, this command drops all frames of h4:
 #
-# **Your turn:** write rules for s1, so that h1 and h2 reach each other and no frame of theirs reaches s2. Ping h2, and
-# read the table: `lab["s1"].cmd("ovs-ofctl -O OpenFlow13 dump-flows s1 --no-stats")`.
+#     ovs-ofctl -O OpenFlow13 add-flow s2 priority=7,in_port=2,actions=drop
+#
+# A rule stays until you remove it, also if you write a better one: `ovs-ofctl -O OpenFlow13 del-flows s1` empties a
+# table.
+#
+# **Your turn:** write rules for s1, so that h1 and h2 reach each other and no frame of theirs reaches s2. Ping h2,
+# and read the table: `lab["s1"].cmd("ovs-ofctl -O OpenFlow13 dump-flows s1 --no-stats")`.
 
 
 # %% answer="hand"
@@ -64,18 +70,20 @@ print(lab["s1"].cmd("ovs-ofctl -O OpenFlow13 dump-flows s1 --no-stats"))
 lab14.check_hand(lab).require()
 
 # %% [markdown] id="learning-task"
-# ## 2. Your own controller (35 minutes)
+# ## 2. Your own controller (40 minutes)
 #
-# Your controller runs on os-ken, a library in Python. Its first part is given below: `self.add(switch, priority, match,
-# port)` writes a rule (`match` is a dictionary), and `self.send(message, port)` sends the frame that a switch asked
-# about. The last three lines write one rule when a switch joins: what meets no other rule goes to the controller.
+# Your controller runs on os-ken, a library in Python. The next cell shows its first part. You need not understand all
+# of it. You need two methods: `self.add(switch, priority, match, port)` writes a rule (`match` is a dictionary), and
+# `self.send(message, port)` sends the frame that a switch asked about. The last three lines write one rule when a
+# switch joins: frames that match no other rule go to the controller.
 #
-# Then os-ken calls `asked` for each such frame. As it stands below, it makes the switches a *hub*: each frame leaves by
-# all ports, and the controller is asked each time.
+# os-ken then calls `asked` for each such frame. As `asked` stands in the cell after that, it makes a *hub*: each
+# frame leaves by all ports but its own, and the switch asks about every frame.
 #
 # **Your turn:** make it a learning switch.
 #
-# 1. The host `frame.src` is behind `in_port` of this switch (`switch.id`): note it in the dictionary `self.port_of`.
+# 1. The host `frame.src` is behind `in_port` of this switch: note it in the dictionary `self.port_of`. Both switches
+#    share this dictionary, and have different ports for one host. So use `switch.id` as well in the key.
 # 2. If the port of `frame.dst` is known, send the frame there, else to `FLOOD`.
 # 3. If it is known, also write a rule of priority 1. Match `in_port`, `eth_src` and `eth_dst`.
 #
@@ -118,12 +126,12 @@ lab14.check_learning(lab).require()
 # %% [markdown] id="first-task"
 # ## 3. How far is the controller? (30 minutes)
 #
-# Here the controller is next to the switches. In a large network it is some milliseconds away. `tc` delays all that
-# passes between switches and controller, in each direction. So each question costs twice this delay.
+# Here the controller is next to the switches. In a large network it is some milliseconds away. `tc` delays everything
+# that passes between switches and controller, in each direction. So each question costs twice this delay.
 #
-# **Predict** the time of the *first* ping of h1 to h3 in ms, in a new lab with your controller, 5 ms and 50 ms away. No
-# host knows another one's MAC address yet. The cable between s1 and s2 has the delay `network.links[-1].delay_ms`. Any
-# prediction earns the point.
+# **Predict** the time of the *first* ping of h1 to h3 in ms, in a new lab with your controller, 5 ms and 50 ms away.
+# No host knows another host's MAC address yet. The cable between s1 and s2 has the delay
+# `network.links[-1].delay_ms`. Any prediction earns the point.
 
 # %% answer="first-predict"
 first_ms = lab14.predict(
@@ -167,42 +175,44 @@ for delay in first:
 # %% check="first" points=2
 lab14.check_first(first).require()
 
-# %% [markdown] id="first-question"
-# **See it.** The next cell replays the pings with the controller 50 ms away. Step with `.`: a frame that arrives at
-# a switch and leaves 100 ms later was in a question. The curve has about 210 ms for the first ping, because it begins
-# when the echo request leaves h1.
+# %% [markdown] id="account-task"
+# The next cell replays the pings with the controller 50 ms away. Step with `.`: if a frame arrives at a switch and
+# leaves 100 ms later, the switch has asked the controller meanwhile. (The curve of round trips below the picture
+# begins when the echo request leaves h1, after ARP. So it shows less than `ping` does.)
 #
-# **Question.** Account for the time of the first ping, frame by frame: at which switch does a frame ask the controller,
-# and why does another one not ask?
+# **Your turn:** account for the time of the first ping. How many switches ask the controller about each of its four
+# frames? Then answer the question that the cell prints.
 
 # %% id="replay"
 if first[50] is not None:
     display(show.network(first[50]))
 
-# %% [markdown] reflect="first" points=4
-# The ARP request (a broadcast) asks at s1 and at s2: no rule is there. The ARP reply of h3 asks at s2 and s1. Now the
-# controller knows h1, so it writes rules for h3 to h1. The echo request of h1 asks at s1 and s2, because no rule is
-# there for h1 to h3 yet. The echo reply meets the rules of the ARP reply. Six questions take 12 times the delay: 60 and
-# 600 ms, and ARP and ping a round trip each on the cable between the switches.
-#
-# **Rubric.** 4 points: ARP request, ARP reply and echo request, each at two switches; each time no rule is there yet;
-# the echo reply meets rules that exist; the sum, with two round trips of the cable. 1 point less for each that is
-# missing. Typical wrong: (1) "one question for each ping": each switch asks for itself; (2) forgetting ARP; (3) "the
-# controller forwards the data": only the frames that were asked about.
+# %% answer="account"
+print(lab14.question("reply"))
+### BEGIN SOLUTION
+asks = {"ARP request": 2, "ARP reply": 2, "echo request": 2, "echo reply": 0}
+reply = "a"
+### STARTER
+# asks = {"ARP request": None, "ARP reply": None, "echo request": None, "echo reply": None}
+# reply = ""  # a letter, as "a"
+### END SOLUTION
 
-# %% id="explain-first"
-lab14.explain("first")
+# %% check="account" points=3
+lab14.check_account(asks, reply).require()
 
 # %% [markdown] id="dies-task"
-# ## 4. The controller ends (15 minutes)
+# ## 4. The controller stops (20 minutes)
 #
-# In a new lab h1 pings h3. Then the controller ends. Which pings work after that? Say it before you run the cell.
-#
-# A rule with an *idle timeout* ends when no frame has met it for so long, and one with a *hard timeout* so long after
-# it was written. This keeps tables small. `self.add` has the first one as `idle_s`. Below, two rules with
-# `idle_timeout=10` are written by hand; then h1 pings h2 seven times, a second apart. **Predict** when they are gone,
-# in seconds after they were written. Any prediction earns the point. The switch itself says how long they lived
-# (`duration`, in the lab's time); it looks for such rules now and then, so up to 1.5 s late.
+# In a new lab h1 pings h3. Then the controller stops. **Your turn:** say which pings are answered after that. Then
+# run the cell below the answer, which tries it, and change your answer if you must.
+
+# %% answer="dies"
+print(lab14.question("dies"))
+### BEGIN SOLUTION
+dies = "c"
+### STARTER
+# dies = None  # a letter, as "a"
+### END SOLUTION
 
 # %% id="dies-run"
 with new_lab() as quiet:
@@ -215,16 +225,20 @@ with new_lab() as quiet:
             one, "to", other, said.splitlines()[-2] if "rtt" in said else said.splitlines()[3]
         )
 
-# %% answer="dies"
-print(lab14.question("dies"))
-### BEGIN SOLUTION
-dies = "c"
-### STARTER
-# dies = None  # a letter, as "a"
-### END SOLUTION
-
 # %% check="dies" points=1
 lab14.check_dies(dies).require()
+
+# %% [markdown] id="idle-task"
+# ### Rules that end
+#
+# A rule with an *idle timeout* is removed when no frame matched it for that time. A rule with a *hard timeout* is
+# removed when that time has passed since it was written. Timeouts keep tables small. (`self.add` has an idle timeout
+# as `idle_s`.)
+#
+# The cell below the prediction writes two rules with `idle_timeout=10` by hand. Then h1 pings h2 seven times, once a
+# second. **Predict** when the rules are removed, in seconds after they were written. Any prediction earns the point.
+# The switch itself says how long they lived (`duration`, in the lab's time). It looks for such rules now and then, so
+# it may notice up to 1.5 s late.
 
 # %% answer="idle"
 gone_s = lab14.predict(
@@ -257,10 +271,13 @@ lab14.check_idle(removed, gone_s).require()
 # %% [markdown] id="proactive-task"
 # ## 5. Rules for all, before the first packet (20 minutes)
 #
+# A *reactive* rule is written when a packet matches no rule. A *proactive* rule is written before the first packet:
+# the switch need not ask the controller, but somebody must know all hosts in advance.
+#
 # **Your turn:** in this lab without a controller, write rules of priority 1 for both switches, so that all four hosts
 # reach each other. Match the destination: `dl_dst` is what os-ken calls `eth_dst`. `lab14.mac("h1")` is a host's MAC
-# address. ARP requests go to `ff:ff:ff:ff:ff:ff`: these frames may be flooded, and no others. (`lab.stop()` and
-# `lab = new_lab()` give you empty tables again.)
+# address. ARP requests go to `ff:ff:ff:ff:ff:ff`: these frames may be flooded, and no others. (Rules that are wrong
+# stay: `lab.stop()` and `lab = new_lab()` give you empty tables again.)
 
 # %% answer="proactive"
 ### BEGIN SOLUTION
@@ -277,12 +294,16 @@ for switch, port_of in ports.items():
 lab14.check_proactive(lab).require()
 
 # %% [markdown] id="firewall-task"
-# ## 6. A firewall and a load balancer (35 minutes)
+# ## 6. A firewall and a load balancer (45 minutes)
 #
-# A rule can look deeper than a switch does: `icmp,nw_src=...,nw_dst=...` matches pings between two IP addresses.
+# A rule can match more than a usual switch looks at: `icmp,nw_src=...,nw_dst=...` matches pings between two IP
+# addresses.
 #
-# **Your turn:** add rules of a higher priority, so that pings between h2 and h4 are dropped. All else goes on: TCP
-# between h2 and h4 too. `lab14.address("h2")` is an address.
+# **Your turn:** add rules of a higher priority at s1, so that no ping between h2 and h4 is answered, in either
+# direction. Everything else goes on: TCP between h2 and h4 too. `lab14.address("h2")` is an address. If a first rule
+# was wrong, remove it: `ovs-ofctl -O OpenFlow13 del-flows s1 ip` removes all rules of s1 for IP packets, and with
+# `icmp` in place of `ip` those for ICMP. A rule that matches everything goes with `ovs-ofctl -O OpenFlow13 --strict
+# del-flows s1 priority=10`.
 
 # %% answer="firewall"
 ### BEGIN SOLUTION
@@ -297,13 +318,16 @@ for one, other in ((h2, h4), (h4, h2)):
 lab14.check_firewall(lab).require()
 
 # %% [markdown] id="balancer-task"
-# h3 and h4 offer the same service at one address, `lab14.address("service")`, which no host has. h1 and h2 send frames
-# for it to a MAC address that no host has (next cell). s1 *rewrites* them: `mod_nw_dst:` and `mod_dl_dst:` change the
-# destination's IP and MAC address, `mod_nw_src:` the source's. Actions stand in a row:
+# A *load balancer* makes several servers look like one. h3 and h4 offer the same service at one address,
+# `lab14.address("service")`, which no host has. No host would answer an ARP request for it. So the next cell tells h1
+# and h2 a made-up MAC address for the service.
+#
+# s1 *rewrites* these frames. `mod_nw_dst:` changes the destination's IP address, `mod_dl_dst:` the destination's MAC
+# address, and `mod_nw_src:` the source's IP address. Several actions stand in a row:
 # `actions=mod_dl_dst:...,mod_nw_dst:...,output:3`.
 #
 # **Your turn:** at s1, send h1's packets for the service to h4, and h2's to h3. The answers must come from the
-# service's address, since h1 and h2 know of no other.
+# service's address, because h1 and h2 know no other.
 
 # %% id="balancer-start"
 service = lab14.address("service")
@@ -325,31 +349,48 @@ for port, client, server in ((1, "h1", "h4"), (2, "h2", "h3")):
 # %% check="balancer" points=3
 lab14.check_balancer(lab).require()
 
-# %% [markdown] id="balancer-question"
-# **Question.** h1 opens a TCP connection to h4's *own* address now, and not to the service's. Follow the first packet
-# and the answer through your rules: why does the connection fail?
-
-# %% [markdown] reflect="balancer" points=3
-# The packet to h4's own address meets no rule of the balancer, and reaches h4 as before. h4 answers from its own
-# address. At s1 this answer meets the rule for packets of h4 to h1, which knows nothing of connections: it puts the
-# service's address there as the source. h1 has no connection with that address and does not accept the answer: TCP
-# refuses it with a reset (ping takes it, and says "DIFFERENT ADDRESS"). A better rule would match more, for example the
-# port of the service (`tcp,tp_src=80`).
+# %% [markdown] id="claim-task"
+# ### A claim to test
 #
-# **Rubric.** 3 points: the packet reaches h4 unchanged; s1 changes the source of the answer; h1 has no connection with
-# the service's address, so TCP refuses. 1 point each. Typical wrong: (1) "h4 cannot answer": it does, and s1 changes
-# the answer; (2) "the packet is sent to the other server": only packets for the service's address are.
+# Ask a language model how such a load balancer works, and you get a paragraph like this one. It is fluent, and one of
+# its sentences is wrong.
+#
+# > (1) The rules choose the server by the client's address, so all packets of a TCP connection go to one server. (2)
+# > The answers must come from the service's address: h1 has no connection with h4's own address, and would refuse
+# > them. (3) s1 remembers nothing between two packets: its rules know no connections. (4) A packet for a server's own
+# > address matches none of the rules for the service, so h1 still reaches h4 at h4's own address, as before. (5)
+# > Rules that also matched the port of the service would leave all other packets of h4 as they are.
+#
+# **Your turn:** find the wrong sentence, and measure the run that shows it. `measure.EchoFlow("h1", "h3", count=5)`
+# sends UDP datagrams and counts those whose answer comes from the right address. (`ping` takes answers from any
+# address.) Show that the network works as well: put two flows from one host into one `measure.run_together(lab,
+# [...])`, one that is answered and one that is not. Store the sentence's number and the run.
+
+# %% answer="claim"
+### BEGIN SOLUTION
+wrong_sentence = 4
+pair = [measure.EchoFlow("h1", server, count=5) for server in ("h3", "h4")]
+shows_it = measure.run_together(lab, pair)
+print(shows_it)
+### STARTER
+# wrong_sentence = None  # its number
+# shows_it = None  # YOUR TURN: what measure.run_together returns
+### END SOLUTION
+
+# %% check="claim" points=3
+lab14.check_claim(wrong_sentence, shows_it).require()
 
 # %% [markdown] id="ring-task"
 # ## 7. A ring without a spanning tree (15 minutes)
 #
-# Four switches form a ring. In a ring a broadcast goes round for ever. Usual switches therefore block a cable (spanning
-# tree), and frames take the long way. With rules no cable need be blocked. Port 1 of each switch leads to its own host,
-# port 2 to the next switch (s4's next is s1), and port 3 to the one before. The next cell gives all hosts each other's
-# MAC addresses, so nobody broadcasts.
+# Four switches form a ring. In a ring a broadcast goes round for ever. (When the ring starts, a line warns you of
+# this. It is expected here.) Usual switches therefore block one cable (spanning tree), and some frames take the long
+# way. With rules, no cable must be blocked. Port 1 of each switch leads to its own host, port 2 to the next switch
+# (s4's next is s1), and port 3 to the switch before. The next cell gives all hosts each other's MAC addresses, so no
+# host sends a broadcast.
 #
-# **Your turn:** complete the function: it returns the port by which a frame leaves switch number `switch` to host
-# number `host` on a shortest path.
+# **Your turn:** complete the function in the cell after that. It returns the port by which a frame leaves switch
+# number `switch` to host number `host` on a shortest path.
 
 
 # %% id="ring"
@@ -372,6 +413,9 @@ ring.call(know_all)
 
 
 # %% answer="ring"
+display(show.network(ring))
+
+
 def port(switch, host):
     ### BEGIN SOLUTION
     steps = (host - switch) % 4
@@ -394,27 +438,34 @@ lab14.check_ring(ring).require()
 # %% [markdown] id="papers-question"
 # ## 8. What two studies saw (15 minutes)
 #
-# Two groups compared Mininet with real switches. One (on MTU and bandwidth) saw strange *first packets* in Mininet: at
-# links of 10 Mbit/s the largest value of bandwidth was 20.8 Mbit/s with an MTU of 1518 bytes and 31.5 with 4370, where
-# the real network had 9.9 and 9.8. At 100 Mbit/s the smallest value was 7.3 Mbit/s, where the real network had 94.3.
-# After a few packets all was as it should be. The other one (Jimenez and others, 2015, section 4.2) sent video for a
-# longer time, and its mean delays were nearly equal: 9.34 ms in the real network, 9.32 in Mininet.
+# Two groups compared Mininet with real switches. The first group (2016, on MTU and bandwidth: Lab 08) saw strange
+# *first packets* in Mininet. After a few packets all was as it should be.
 #
-# **Question.** A learning controller ran in Mininet. Say of each of these numbers whether that explains it, and how.
+# | link (Mbit/s) | frame (bytes) | value | Mininet (Mbit/s) | real network (Mbit/s) |
+# | --- | --- | --- | --- | --- |
+# | 10 | 1518 | largest | 20.8 | 9.9 |
+# | 10 | 4370 | largest | 31.5 | 9.8 |
+# | 100 | 1518 | smallest | 7.3 | 94.3 |
+#
+# The second group (Jimenez and others, 2015, section 4.2) sent video for a longer time. Its mean times between
+# packets were nearly equal: 9.34 ms in the real network, 9.32 ms in Mininet.
+#
+# **Question.** A learning controller ran in Mininet. Does it explain each of these four rows and means? Say for each
+# one why, or which other cause is needed (Lab 08, section 3).
 
 # %% [markdown] reflect="papers" points=4
 # The first packets wait for the controller at each switch. A value of bandwidth over the first packets is their bytes
 # divided by a time in which nothing arrived: that explains a low first value such as 7.3 of 100 Mbit/s. It cannot
-# explain more than the link's rate by itself: from a cable, packets that waited leave one after another, at the link's
-# rate at most. For 20.8 and 31.5 of 10 Mbit/s another cause is needed: a rate limiter that lets a burst pass at first
-# (Mininet's token bucket starts full). It needs several packets at once: from a fast sender, or those that waited for
-# the controller. A mean over thousands of packets hides a few late ones: 10 packets that are 100 ms late among 10,000
-# change it by 0.1 ms.
+# explain more than the link's rate by itself: from a cable, packets that waited leave one after another, at the
+# link's rate at most. For 20.8 and 31.5 of 10 Mbit/s another cause is needed: a rate limiter that lets a burst pass
+# at first (Mininet's token bucket starts full). It needs several packets at once: from a fast sender, or those that
+# waited for the controller. A mean over thousands of packets hides a few late ones: 10 packets that are 100 ms late
+# among 10,000 change it by 0.1 ms.
 #
-# **Rubric.** 4 points: the wait explains the low value; it alone explains no value above the rate of the link; another
-# cause for those (a limiter's burst, which several packets at once can use up); a mean over many packets hides the
-# first ones. 1 point each. Typical wrong: (1) "the controller makes packets faster"; (2) "Mininet is inaccurate"
-# without a mechanism.
+# **Rubric.** 4 points: the wait explains the low value; it alone explains no value above the rate of the link;
+# another cause for those (a limiter's burst, which several packets at once can use up); a mean over many packets
+# hides the first ones. 1 point each. Typical wrong: (1) "the controller makes packets faster"; (2) "Mininet is
+# inaccurate" without a mechanism.
 
 # %% id="explain-papers"
 ring.stop()
@@ -424,30 +475,31 @@ lab14.calibration()
 # %% [markdown] id="end-of-lab"
 # ## Summary
 #
-# - The data plane forwards by rules, and the control plane writes them. Rules stay when the controller ends.
-# - A frame without a rule costs a round trip to the controller, at each switch. Later frames cost nothing.
-# - Proactive rules need no question, and somebody who knows all hosts. Idle timeouts keep tables small.
+# - The data plane forwards by rules, and the control plane writes them. Rules stay when the controller stops.
+# - A frame that matches no rule costs a round trip to the controller, at each switch. Later frames cost nothing.
+# - Proactive rules need no question to the controller, but somebody must know all hosts in advance. Idle timeouts keep
+#   tables small.
 # - The same tables make a switch, a firewall, a load balancer, and shortest paths without a spanning tree.
 #
 # **Review questions** (no points)
 #
 # 1. A path has five switches, and the controller is 10 ms away. How long do the questions of a first ping take?
 #    <details><summary>Answer</summary>Three frames ask at five switches: 15 * 20 ms = 300 ms.</details>
-# 2. A controller writes the rules of *all* switches on the path at the first question. What remains of that?
+# 2. A controller writes the rules of *all* switches on the path at the first question. How much of this time remains?
 #    <details><summary>Answer</summary>Seven questions, 140 ms, if rules arrive before the frame does and each question
 #    gives the rules of one direction. The ARP request is a broadcast, and this controller has no rule for those: all
 #    five switches ask. The ARP reply asks at the last switch and the echo request at the first one.</details>
-# 3. All packets of a TCP connection must go to the same server. How do your rules of section 6 see to that?
-#    <details><summary>Answer</summary>They choose by the client's address alone, so all that a client sends goes to one
-#    server. Another server would know nothing of the connection, and answer with a reset.</details>
+# 3. All packets of a TCP connection must go to the same server. How do your rules of section 6 make sure of that?
+#    <details><summary>Answer</summary>They choose by the client's address alone, so all packets of a client go to one
+#    server. Another server would not know the connection, and would answer with a reset.</details>
 # 4. h1 pings h3 once every 15 s, and rules have an idle timeout of 10 s. What does each ping cost?
-#    <details><summary>Answer</summary>Questions again, as its rules have ended: at two switches for the echo request
-#    and at two for the reply. ARP is not needed, as long as the host remembers. Measured with the controller 50 ms
-#    away: 620, 10, 410, 410 ms. The second ping asks nothing: five seconds after the first one h3 made sure by ARP that
-#    h1 is still there, and these frames began the idle time anew.</details>
+#    <details><summary>Answer</summary>Four questions, because its rules were removed: two switches ask about the echo
+#    request and two about the reply. ARP is not needed as long as the hosts remember. Measured with the controller 50
+#    ms away: 620, 10, 410, 410 ms. The second ping asks nothing: five seconds after the first ping, h3 checked by ARP
+#    that h1 is still there, and these frames began the idle time anew.</details>
 # 5. Why is a rule that matches `in_port` and `eth_dst` alone dangerous in a learning switch?
-#    <details><summary>Answer</summary>It also catches frames of hosts that are not learned yet. The controller never
-#    sees them, and floods all that is sent to those hosts.</details>
+#    <details><summary>Answer</summary>It also matches frames of hosts that the controller has not learned yet. So the
+#    controller never sees these hosts, and floods all frames that are sent to them.</details>
 #
 # ### Where to read on
 #

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -11,8 +12,8 @@ from linklab.course import using
 from linklab.grade import Result
 from linklab.labs.lab14 import networks
 from linklab.labs.lab14 import rules as lab14
-from linklab.measure import Origin, PingFlow, PingResult, Run
-from linklab.network import COURSE, expected_state
+from linklab.measure import EchoFlow, EchoResult, Origin, PingFlow, PingResult, Run
+from linklab.network import COURSE, Network, expected_state
 from linklab.network.variants import variant
 from linklab.programs.controller import RunningController, start_controller
 from linklab.runtime.backends import Kind
@@ -69,7 +70,7 @@ AGAIN, LOST = "about hosts that had answered", "gets no answer from"
 WRONG = {
     "a hub": (controller("port = FLOOD"), AGAIN, "does self.add(...) run"),
     "no rule": (controller("pass"), AGAIN, "does self.add(...) run"),
-    "one table for all switches": (controller(key=""), LOST, "frame.dst's"),
+    "one table for all switches": (controller(key=""), LOST, "entries of its own"),
     "a rule without the source": (controller(RULE.replace('"eth_src": src, ', "")), AGAIN, "cannot learn"),
     "a rule of priority 0": (controller(RULE.replace("switch, 1", "switch, 0")), AGAIN, "needs a higher one"),
     "in_port where the frame leaves": (controller(RULE.replace("in_port,", "port,", 1)), AGAIN, "by which they came"),
@@ -225,6 +226,11 @@ FAILS = [
     (lab14.check_hand, ["s1 actions=NORMAL"], "s1 has actions=NORMAL"),
     (lab14.check_hand, ["s1 actions=FLOOD"], "leave s1 by port 3"),
     (lab14.check_hand, [*KNOWN, *FLOODED], "leave s1 by port 3"),
+    (
+        lab14.check_hand,
+        ["s1 actions=FLOOD", "s1 priority=7,in_port=1,actions=2", "s1 priority=7,in_port=2,actions=1"],
+        "s1 has the rule priority=32768,actions=FLOOD",
+    ),
     (lab14.check_proactive, [], "s1 has no rule"),
     (lab14.check_proactive, HUB, "also leave by port 3 of s1"),
     (lab14.check_proactive, ["s1 actions=FLOOD", "s2 actions=FLOOD"], "also leave by port 3 of s1"),
@@ -232,7 +238,7 @@ FAILS = [
     (lab14.check_proactive, [*KNOWN, *(f"{switch} arp,actions=FLOOD" for switch in ("s1", "s2"))], "also leave by"),
     (lab14.check_proactive, [*KNOWN, "s1 priority=0,actions=FLOOD", "s2 priority=0,actions=FLOOD"], "that no host has"),
     (lab14.check_proactive, [*KNOWN[:3], KNOWN[3] + ",output:2", *KNOWN[4:], *FLOODED], "also leave by port 2 of s1"),
-    (lab14.check_proactive, KNOWN, "gets no answer"),
+    (lab14.check_proactive, KNOWN, "no rule of s1 matches broadcasts"),
     (lab14.check_proactive, [*KNOWN[:4], *FLOODED], "gets no answer"),
     (lab14.check_proactive, ["s1 actions=NORMAL", "s2 actions=NORMAL"], "s1 has actions=NORMAL"),
     (lab14.check_proactive, [*KNOWN, *FLOODED, "s1 priority=0,actions=CONTROLLER"], "asks the controller"),
@@ -247,6 +253,7 @@ FAILS = [
         "UDP is dropped as well",
     ),
     (lab14.check_firewall, [*KNOWN, *FLOODED, "s1 priority=10,icmp,actions=drop"], "gets no answer"),
+    (lab14.check_firewall, [*KNOWN, *FLOODED, "s1 priority=10,actions=drop", DROP], "Is it an old one?"),
     (lab14.check_balancer, [*KNOWN, *FLOODED], "no frame reaches h4"),
     (
         lab14.check_balancer,
@@ -412,3 +419,49 @@ def test_the_delay_is_the_student_s_own() -> None:
         assert networks.the_network().links[-1].delay_ms == VARIANT.link("L1").delay_ms / 2
         assert "another network" in said(lab14.check_first(FIRST))
     assert networks.the_network().links[-1].delay_ms == COURSE.link("L1").delay_ms / 2
+
+
+# --- The first ping frame by frame, and the claim
+
+ASKS = {"ARP request": 2, "ARP reply": 2, "echo request": 2, "echo reply": 0}
+
+
+def echoed(lost: dict[str, int], source: str = "h1", network: Network | None = None) -> Run:
+    """Five datagrams to each of these hosts, of which so many are not answered."""
+    origin = Origin("t", "7", network=expected_state(network or networks.the_network()))
+    results = [
+        EchoResult(EchoFlow(source, name, count=5), origin, (None,) * count + (10.0,) * (5 - count), 1.0, 1.0)
+        for name, count in lost.items()
+    ]
+    return Run(tuple(results), 0.0)
+
+
+def test_right_answers_on_the_first_ping_and_the_claim_pass() -> None:
+    assert lab14.check_account(ASKS, "a").passed
+    assert lab14.check_claim(4, echoed({"h3": 0, "h4": 5})).passed
+    assert lab14.check_claim(4, echoed({"h3": 5, "h4": 0}, "h2")).passed
+    with using(VARIANT):
+        assert lab14.check_claim(4, echoed({"h4": 5, "h3": 1})).passed
+
+
+test_wrong_ones_are_refused_and_named = refused(
+    {
+        lab14.check_account: [
+            (ASKS | {"ARP request": 1}, "a", "both switches have to forward it"),
+            (ASKS | {"ARP reply": 0}, "a", "every switch has the same rules"),
+            (ASKS | {"echo reply": 2}, "a", "rules match this frame"),
+            (ASKS, "b", "each switch asks for itself"),
+            (ASKS, None, "not answered yet"),
+        ],
+        lab14.check_claim: [
+            (1, echoed({"h3": 0, "h4": 5}), "nw_src of the client"),
+            (None, echoed({"h3": 0, "h4": 5}), "not answered yet"),
+            (4, None, "not measured yet"),
+            (4, echoed({"h4": 5}), "there is no EchoFlow h1-h3"),
+            (4, echoed({"h3": 5, "h4": 5}), "h3 does not answer either"),
+            (4, echoed({"h3": 0, "h4": 0}), "5 of 5 answers of h4 are accepted"),
+            (4, echoed({"h3": 0, "h4": 5}, network=COURSE), "on another network"),
+            (4, replace(echoed({"h3": 0, "h4": 5}), interrupted=True), "stopped before its end"),
+        ],
+    }
+)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations, permutations
 from pathlib import Path
@@ -16,16 +16,17 @@ from typing import Any, Final
 from linklab.analysis import Expectation
 from linklab.errors import LinklabError
 from linklab.grade.check import Check, Hints, Refuse
-from linklab.grade.choices import letter
+from linklab.grade.choices import choices, letter
 from linklab.grade.measured import measured
 from linklab.grade.predictions import Predictions
-from linklab.grade.questions import Slip, Value, asked_each, stated
+from linklab.grade.questions import Slip, Value, asked, asked_each, stated
 from linklab.grade.reachability import Checkable, LiveLab, pings_answered, running
 from linklab.grade.result import Result, guarded
-from linklab.grade.wanted import Wanted, at_least, refuse_another_network, require_result
+from linklab.grade.wanted import Wanted, at_least, refuse_another_network, require_result, require_run
+from linklab.labs.claims import claim, contradicts
 from linklab.labs.lab14.networks import HOSTS, SWITCHES, address, mac, the_network
 from linklab.labs.printed import round_trips_ms
-from linklab.measure import PingFlow, PingResult, Run
+from linklab.measure import EchoFlow, EchoResult, PingFlow, PingResult, Run
 from linklab.network.flow_tables import DUMP, FlowRule, questions, read_rules
 
 __all__ = ["HEAD"]
@@ -179,6 +180,17 @@ def _without_help(lab: LiveLab, needed: Sequence[str]) -> Check:
     return Check.passing(what, expected)
 
 
+def _still(lab: LiveLab, wrong: Callable[[FlowRule], object], what: str, switch: str = "s1") -> str:
+    """Return a hint that names the first such rule of a switch: perhaps an old one, which the student has mended."""
+    found = next((rule for rule in _table(lab, switch) if wrong(rule)), None)
+    if found is None:
+        return f"no rule may send frames {what}"
+    match = ",".join(f"{name}={value}" if value else name for name, value in found.match.items())
+    text = f"priority={found.priority}{match and ','}{match},actions={','.join(found.actions) or 'drop'}"
+    stays = f"a rule stays until you remove it: ovs-ofctl -O OpenFlow13 del-flows {switch} empties the table"
+    return f"{switch} has the rule {text}, which sends frames {what}. Is it an old one? {stays}"
+
+
 PAIRS: Final = tuple(permutations(HOSTS, 2))
 
 
@@ -199,7 +211,7 @@ def check_hand(lab: Checkable) -> Iterator[Check]:
         _pings(live, one, address(other))
     frames, what, expected = (_sent_by_ports(live) - before)["s1-eth3"], "s2", "gets no frame"
     if frames:
-        hint = "output to one port alone: port 3 leads to s2"
+        hint = _still(live, lambda rule: {"3", "FLOOD", "ALL"} & set(rule.outputs), "to port 3, which leads to s2")
         yield Check.failing(what, f"frames of h1 or h2 leave s1 by port 3 ({frames})", hint, expected, f"{frames}")
     elif reached.passed:
         yield Check.passing(what, expected)
@@ -222,7 +234,10 @@ def _fault(lab: LiveLab) -> str:
         out, to = rule.outputs[0] if rule.outputs else "no port", rule.match.get("dl_dst", "any host")
         said = f"a rule of {switch} sends frames for {to} by port {out}"
         if out in (rule.match.get("in_port"), "IN_PORT"):
-            return f"{said}, by which they came: in_port is where a frame came from, and the port is frame.dst's"
+            return (
+                f"{said}, by which they came. Is the port that of frame.dst, and not in_port? And has each switch "
+                "entries of its own in self.port_of? A host has another port at s1 than at s2"
+            )
         if out != ports.get(to, out):
             return f"{said}, and this host is behind port {ports[to]}: " + (
                 "are eth_src and eth_dst the other way round?" if out == ports.get(rule.match.get("dl_src", "")) else
@@ -313,12 +328,19 @@ def _strangers(lab: LiveLab) -> Check:
     return Check.passing(what, expected)
 
 
+def _takes_broadcasts(rule: FlowRule) -> bool:
+    return rule.match.get("dl_dst", _BROADCAST) == _BROADCAST and bool(rule.outputs)
+
+
 @guarded("Lab 14, proactive rules")
 def check_proactive(lab: Checkable) -> Iterator[Check]:
     """Judge rules that let all hosts reach each other without a controller, and flood nothing but broadcasts."""
     live = _own(lab)
     yield _without_help(live, SWITCHES)
+    deaf = [switch for switch in SWITCHES if not any(map(_takes_broadcasts, _table(live, switch)))]
+    broadcasts = (f"no rule of {deaf[0]} matches broadcasts",) if deaf else ()
     reached = _reached(live, PAIRS, "pings of all pairs", (
+        *broadcasts,
         "each switch needs a rule for each host, also for those at the other switch",
         "ARP requests are broadcasts: who sends them on?",
         f"four rules dl_dst=MAC,actions=output:PORT a switch, and dl_dst={_BROADCAST},actions=FLOOD",
@@ -382,11 +404,17 @@ _FIREWALL: Final = (
 )
 
 
+def _drops_more_than_pings(rule: FlowRule) -> bool:
+    return not rule.outputs and not {"icmp", "arp"} & set(rule.match)
+
+
 @guarded("Lab 14, firewall")
 def check_firewall(lab: Checkable) -> Iterator[Check]:
     """Judge that pings between h2 and h4 are dropped, and that all else passes."""
     live = _unfiltered(lab)
-    hints = (*_FIREWALL[:2], _FIREWALL[2].format(address("h2"), address("h4")))
+    hints: Hints = (*_FIREWALL[:2], _FIREWALL[2].format(address("h2"), address("h4")))
+    wide = [switch for switch in SWITCHES if any(map(_drops_more_than_pings, _table(live, switch)))]
+    beyond = _still(live, _drops_more_than_pings, "nowhere", wide[0]) if wide else hints[1:]
     for one, other in (("h2", "h4"), ("h4", "h2")):
         what = f"pings of {one} to {other}"
         if _pings(live, one, address(other)):
@@ -395,13 +423,13 @@ def check_firewall(lab: Checkable) -> Iterator[Check]:
             yield Check.passing(what, "dropped")
         what, expected = f"TCP and UDP of {one} to {other}", f"reach {other}"
         if not _connects(live, one, address(other)):
-            yield Check.failing(what, "TCP is dropped as well", hints[1:], expected, "dropped")
+            yield Check.failing(what, "TCP is dropped as well", beyond, expected, "dropped")
         elif not _datagram_arrives(live, one, other):
-            yield Check.failing(what, "UDP is dropped as well", hints[1:], expected, "dropped")
+            yield Check.failing(what, "UDP is dropped as well", beyond, expected, "dropped")
         else:
             yield Check.passing(what, expected)
     others = [pair for pair in PAIRS if set(pair) != {"h2", "h4"}]
-    yield _reached(live, others, "pings of all other pairs", hints[1:])
+    yield _reached(live, others, "pings of all other pairs", beyond)
 
 
 _CONNECTIONS: Final = 5
@@ -436,7 +464,7 @@ def check_balancer(lab: Checkable) -> Iterator[Check]:
             yield Check.failing(what, said, useless or hints, expected, said)
         elif not all(answers):
             said = f"{server} gets the frames, and {client} does not accept an answer"
-            yield Check.failing(what, said, useless or hints[2:], expected, "no answer")
+            yield Check.failing(what, said, useless or (hints[0], hints[2]), expected, "no answer")
         else:
             yield Check.passing(what, expected)
 
@@ -498,10 +526,11 @@ def _first() -> list[Value]:
             Slip(2 * delay + floor, "that is one question", "both switches ask, and ARP comes before the ping"),
             Slip(2 * delay + 2 * floor, "that is one question", "both switches ask, and about each new frame"),
             Slip(4 * delay + floor, "that is one frame at two switches", "ARP comes before the ping"),
-            Slip(every / 2 + 2 * floor, "that counts one direction of each question", "each answer takes as long"),
+            Slip(4 * 2 * delay + floor, "that is two frames at two switches, and one round trip",
+                 "what must h1 learn by ARP before the ping?"),
             Slip(8 * 2 * delay + 2 * floor, "that is eight questions", "the echo reply meets rules that ARP made"),
             Slip(every + floor, "that forgets the round trip of ARP", "ARP takes a round trip as well"),
-        )
+        )  # fmt: skip
         why = "six questions to the controller and two round trips"
         found.append(
             Value(f"{delay} ms", f"first ping, {delay} ms", stated(every + 2 * floor, "ms", why, 2), hint, slips)
@@ -587,6 +616,28 @@ def _first_check(delay: Any, given: object) -> Check:
     return measured(what, first, expected, hints)
 
 
+ASKED: Final = {"ARP request": 2, "ARP reply": 2, "echo request": 2, "echo reply": 0}
+"""How many switches ask about each frame of the first ping of h1 to h3."""
+
+
+@guarded
+def check_account(asks: object, reply: object) -> Result:
+    """Judge how many switches ask the controller about each frame of a first ping, and the letter of the last one."""
+    title, hints = "Lab 14, the first ping frame by frame", (
+        "a switch asks if none of its rules matches the frame: which rules has the controller written by then?",
+        "the controller writes a rule when a frame's destination is known: who has sent a frame before?",
+        "step through the replay: at which switches does the frame stay for 100 ms?",
+    )  # fmt: skip
+    questions = [
+        Value(frame, f"switches that ask about the {frame}", stated(right, "switches", "no rule matches", 6), hints,
+              (Slip(2 - right, "every switch has the same rules here" if right else "rules match this frame", hints[1]),
+               Slip(1, "both switches have to forward it", "look at the other switch, too")))
+        for frame, right in ASKED.items()
+    ]  # fmt: skip
+    result = asked(title, asks, questions, '{"ARP request": ..., ...}')
+    return replace(result, checks=(*result.checks, *asked(title, {"reply": reply}, choices(_FOLDER, "reply")).checks))
+
+
 check_dies = letter("Lab 14, the controller ends", _FOLDER, "dies")
 """Judge the letter: what goes on without the controller."""
 _REMOVED: Final = re.compile(r"OFPT_FLOW_REMOVED.*reason=(\w+).* duration([\d.]+)s idle(\d+)")
@@ -611,3 +662,31 @@ def check_idle(removed: object, predicted: object) -> Result:
     )  # fmt: skip
     result = Result("Lab 14, idle timeout", (*committed.checks, measured(what, life_s, expected, asked.hints)))
     return PREDICTIONS.compared(result, "idle", {"gone": life_s})
+
+
+# --- A claim to test
+
+
+def _rewritten(given: object) -> Check:
+    """Judge datagrams of a client to its server's own address, and to the other server in the same run."""
+    what, how = "the run that shows it", "give what measure.run_together returned for two EchoFlows of one client"
+    network = the_network()
+    flows = [it.flow for it in given.results] if isinstance(given, Run) else []
+    client, server, other = ("h2", "h3", "h4") if any(flow.source == "h2" for flow in flows) else ("h1", "h4", "h3")
+    run = require_run(what, given, [Wanted(EchoFlow, (client, server)), Wanted(EchoFlow, (client, other))], how)
+    refuse_another_network(what, run.results[0].origin.network, network)
+    answers = {it.flow.destination: it.flow.count - it.lost for it in run.of(EchoResult)}
+    if not answers[other]:
+        hint = f"do all hosts reach each other, apart from the balancer? {client} must reach {other} in the same run"
+        raise Refuse(what, f"{other} does not answer either", hint, f"answers of {other}")
+    count = run.of(EchoResult)[0].flow.count
+    return contradicts(
+        f"{client} reaches {server} at its own address",
+        f"{answers[server]} of {count} answers of {server} are accepted, and {answers[other]} of {other}",
+        is_wrong=not answers[server],
+        step="are the rules of the load balancer in the table? check_balancer must pass before",
+    )
+
+
+check_claim = claim("Lab 14, a claim to test", _FOLDER, _rewritten)
+"""Judge the number of the wrong sentence on a load balancer, and the run that shows it."""
