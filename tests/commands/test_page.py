@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.keys import Keys
 
 from linklab.jupyter import FIRST_NOTEBOOK
 from linklab.runtime.backends import Kind
@@ -35,21 +37,27 @@ with linklab.start(TWO_HOSTS) as lab:
     print("interrupted", both.interrupted, len(both.results[0].samples) > 0)
     print(lab["h1"].cmd("grep -l python3 /proc/[0-9]*/comm | wc -l"))
 """
+PREDICTED = "predicted.ipynb"
+PREDICTED_CELLS = (
+    "from linklab import lab00\ndisplay(lab00.progress())\nprint(*range(100), sep='\\n')",
+    'rtt = lab00.predict("rtt", None, sure=None)\nrtt',
+)
 FRONT = ".jp-NotebookPanel:not(.lm-mod-hidden)"
 pytestmark = pytest.mark.lab
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the page shows: lab 00 as students get it, and a notebook that watches a measurement."""
+    """What the page shows: lab 00 as students get it, a notebook that watches a measurement, and one that predicts."""
     labs = tmp_path_factory.mktemp("page") / "labs"
     labs.mkdir()
     shutil.copy(ROOT / "labs" / FIRST_NOTEBOOK, labs / FIRST_NOTEBOOK)
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     empty: dict[str, Any] = {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": []}
-    cells: list[dict[str, Any]] = [{**empty, "id": "cell-0", "source": WATCHED_CELL}]
-    book = {"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
-    (labs / WATCHED).write_text(json.dumps(book))
+    for name, sources in ((WATCHED, (WATCHED_CELL,)), (PREDICTED, PREDICTED_CELLS)):
+        cells = [{**empty, "id": f"cell-{number}", "source": source} for number, source in enumerate(sources)]
+        book = {"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
+        (labs / name).write_text(json.dumps(book))
     return labs
 
 
@@ -122,3 +130,33 @@ def test_the_stop_button_works_while_the_cell_runs(page: Page, address: str, fol
     assert "interrupted True True" in said
     assert [output for output in cell["outputs"] if "image/png" in output.get("data", {})], "the figure stays"
     assert not any("widget" in kind for output in cell["outputs"] for kind in output.get("data", {}))
+
+
+@pytest.mark.large
+def test_what_is_typed_into_a_form_is_what_the_cell_gets_however_fast(page: Page, address: str, folder: Path) -> None:
+    page.open(address.replace(FIRST_NOTEBOOK, PREDICTED))
+    page.run_all(PREDICTED, lambda prompts: prompts == ["[1]:", "[2]:"], 300)
+    first, _ = page.all(".linklab-prediction input")
+    page.browser.execute_script("arguments[0].focus()", first)
+    typed = ActionChains(page.browser).send_keys("1234567.25", Keys.TAB, "80")
+    typed.key_down(Keys.SHIFT).send_keys(Keys.ENTER).key_up(Keys.SHIFT).perform()
+    page.wait(lambda: page.prompts()[1] == "[3]:" and page.kernel_status() == "idle", "the cell ran once more")
+    page.save()
+    assert 'predict("rtt", 1234567.25, sure=80)' in "".join(code_cells(folder / PREDICTED)[1]["source"])
+    assert [it.get_attribute("value") for it in page.all(".linklab-prediction input")] == ["1234567.25", "80"]
+    assert "Type your numbers" not in page.see(".linklab-prediction").text
+
+
+@pytest.mark.large
+def test_of_long_text_the_page_shows_the_last_lines_and_all_by_keyboard(page: Page, address: str) -> None:
+    page.open(address.replace(FIRST_NOTEBOOK, PREDICTED))
+    page.run_all(PREDICTED, lambda prompts: "[ ]:" not in prompts, 300)
+    (text,) = page.all('.jp-OutputArea-output[data-mime-type="application/vnd.jupyter.stdout"]')
+    assert text.size["height"] < 300
+    (lines,) = text.find_elements("css selector", "pre")
+    bottoms = "return [arguments[0], arguments[1]].map(it => it.getBoundingClientRect().bottom)"
+    whole, seen = page.browser.execute_script(bottoms, lines, text)
+    assert whole == pytest.approx(seen, abs=10)
+    cell = page.all(f"{FRONT} .jp-CodeCell")[0]
+    page.browser.execute_script("arguments[0].focus({focusVisible: true})", cell)
+    page.wait(lambda: text.size["height"] > 1000, "the chosen cell shows all of it", 10)

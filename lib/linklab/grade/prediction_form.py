@@ -20,7 +20,8 @@ from linklab.show.widgets.widget import Widget
 class PredictionForm(Widget):
     """What a student draws or types for one prediction: points ``(x, y)`` or numbers, and how sure in percent.
 
-    ``touched`` says that the student changed something since the cell was run.
+    ``touched`` says that the student changed something since the cell was run. The page counts in ``asked`` how often
+    the cell is to be run, and runs it when ``heard`` is the same: then the kernel has all that was typed before.
     """
 
     about = traitlets.Dict().tag(sync=True)
@@ -28,6 +29,12 @@ class PredictionForm(Widget):
     numbers: traitlets.List[Any] = traitlets.List().tag(sync=True)
     sure = traitlets.Float(None, allow_none=True).tag(sync=True)
     touched = traitlets.Bool(False).tag(sync=True)
+    asked = traitlets.Int(0).tag(sync=True)
+    heard = traitlets.Int(0).tag(sync=True)
+
+    @traitlets.observe("asked")
+    def _hear(self, _change: object) -> None:
+        self.heard = self.asked
 
     def still(self) -> Mapping[str, str]:
         """Return nothing: the prediction itself stands below the form, in words."""
@@ -151,4 +158,4 @@ def _text(value: object) -> str:
         return f"{{{', '.join(f'{key!r}: {_text(it)}' for key, it in value.items())}}}"
     if isinstance(value, list):
         return f"[{', '.join(f'({_text(x)}, {_text(y)})' for x, y in value)}]"
-    return f"{value:.6g}" if isinstance(value, float) else repr(value)
+    return repr(value).removesuffix(".0")

@@ -74,17 +74,44 @@ class Curve {
 
 /** A number with its unit; `changed` hears of each change. */
 function number(one, value, changed) {
-  const input = element("input", { type: "number", step: "any", value: value ?? "", oninput: () => changed(input.value === "" ? null : +input.value) });
-  return element("label", { className: "number" }, element("span", {}, one.label), input, one.unit);
+  const input = element("input", { type: "number", step: "any", value: value ?? "", oninput: () => {
+    input.ariaInvalid = `${input.validity.badInput}`;
+    changed(input.value === "" ? null : +input.value);
+  } });
+  return element("label", { className: "number" }, element("span", {}, one.label), input, element("span", {}, one.unit));
+}
+
+/** Press Ctrl-Enter, or Shift-Enter, in the notebook's cell that shows the form: JupyterLab runs it. */
+function runCell(el, shiftKey) {
+  const cell = el.closest(".jp-Cell"), mac = navigator.platform.startsWith("Mac");
+  cell?.focus();
+  cell?.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", code: "Enter", keyCode: 13, bubbles: true, cancelable: true, shiftKey, ctrlKey: !shiftKey && !mac, metaKey: !shiftKey && mac }));
 }
 
 export function render({ model, el, signal }) {
-  const about = model.get("about");
-  const say = (name, value) => { model.set(name, value); model.set("touched", true); model.save_changes(); };
+  const about = model.get("about"), what = about.x ? "curve" : "numbers";
+  const how = about.x ? "Click to add a point, drag it to move it. The keyboard does it too: Add a point, arrows, Delete." : "Type your numbers.";
+  const said = element("p", { role: "status" });
+  const tell = () => {
+    const given = about.x ? model.get("points").length > 1 : model.get("numbers").every((it) => it !== null);
+    const taken = given && model.get("sure") !== null && !model.get("touched");
+    said.hidden = taken;
+    said.textContent = taken ? "" : `${how} Then press the button, or Enter: the cell is run and keeps them.`;
+  };
+  const say = (name, value) => { model.set(name, value); model.set("touched", true); model.save_changes(); tell(); };
   const curve = about.x ? new Curve(about, model.get("points").map((it) => [...it]), (points) => say("points", points.map((it) => [...it]))) : undefined;
   const fields = (about.fields ?? []).map((one, n) => number(one, model.get("numbers")[n], (value) => say("numbers", model.get("numbers").map((it, at) => at === n ? value : it))));
   const sure = number({ label: "How sure are you?", unit: "% (0: a guess, 100: certain)" }, model.get("sure"), (value) => say("sure", value));
-  const how = curve ? "Click to add a point, drag it to move it. The keyboard does it too: Add a point, arrows, Delete." : "Type your numbers.";
-  el.append(element("h2", {}, about.title), element("p", {}, `${how} Then run the cell once more: it writes this into the cell.`), ...(curve ? [curve.element] : []), ...fields, sure);
+  let withShift = false;
+  // The kernel hears of a number at its own pace: the cell is run once it has heard of all.
+  const take = (shift) => { withShift = shift; model.set("asked", model.get("asked") + 1); model.save_changes(); };
+  const heard = () => { if (model.get("heard") === model.get("asked")) runCell(el, withShift); };
+  model.on("change:heard", heard);
+  signal.addEventListener("abort", () => model.off("change:heard", heard));
+  const form = element("form", { noValidate: true, onsubmit: (event) => { event.preventDefault(); take(false); }, onkeydown: (event) => {
+    if (event.key === "Enter" && event.shiftKey) { event.preventDefault(); take(true); }
+  } }, ...fields, sure, element("button", { title: "Run the cell, which keeps what stands here" }, `Take the ${what}`));
+  el.append(element("h2", {}, about.title), said, ...(curve ? [curve.element] : []), form);
+  tell();
   followScheme(el, () => curve?.show(), signal);
 }
