@@ -37,13 +37,13 @@ def test_any_plausible_number_has_its_point(numbers: dict[str, float]) -> None:
     ("given", "sure", "said"),
     [
         (None, 50, "Give a dictionary"),
-        ({"L1": None, "L2": 3}, 50, "RTT of L1: not filled in yet"),
+        ({"L1": None, "L2": 3}, 50, "Still to fill in: RTT of L1"),
         ({"L1": "20", "L2": 3}, 50, "'20' is a text"),
         ({"L1": -1, "L2": 3}, 50, "-1 is below 0"),
         ({"L1": math.inf, "L2": 3}, 50, "not a number above 0"),
-        ({"L1": 1}, 50, "RTT of L2: not filled in yet"),
+        ({"L1": 1}, 50, "Still to fill in: RTT of L2"),
         ([1, 3], 50, "this is a list"),
-        ({"L1": 1, "L2": 3}, None, "how sure: not filled in yet"),
+        ({"L1": 1, "L2": 3}, None, "Still to fill in: how sure"),
         ({"L1": 1, "L2": 3}, 101, "101 is no percentage"),
         ({"L1": 1, "L2": 3}, "yes", "'yes' is no percentage"),
         ({"L1": 1, "L2": 3}, 0.8, "write sure=80"),
@@ -137,8 +137,8 @@ def test_a_curve_is_taken_and_its_points_are_looked_at() -> None:
     for curve in (list(points), numpy.array(points)):
         assert LAB.predict("swing", curve, 40).sketch == points
     for given, said in (
-        (None, "not filled in yet"),
-        ([(0, 20), (5, None), (9, 1)], "not filled in yet"),
+        (None, "Still to fill in"),
+        ([(0, 20), (5, None), (9, 1)], "Still to fill in"),
         ([(0, 1), (1, 2)], "2 of 3 points"),
         ([(0, 1), (0, 2), (3, 4)], "from left to right"),
         ([(0, 1), (1, -2), (3, 4)], "never below 0"),

@@ -30,6 +30,7 @@ _SURE: Final = "a number of percent, from 0 (a guess) to 100 (certain), for exam
 _CLOSE: Final = 0.02
 """A prediction this near to theory, relative to it, is called right, and this near to a slip's number that slip's."""
 _POINTS_AT_LEAST: Final = 3
+_NOT_FILLED_IN: Final = "not filled in yet"
 _ANY_WILL_DO: Final = "any number will do: there is no wrong one"
 
 Point = tuple[float, float]
@@ -56,11 +57,11 @@ class Sketch:
         given = given.tolist() if hasattr(given, "tolist") else given
         form = f"write points as [(0, 5), (10, 20), (25, 20)]: {self.x}, then {self.y}"
         if is_missing(given):
-            return (), ((self.what, "not filled in yet", form),)
+            return (), ((self.what, _NOT_FILLED_IN, form),)
         if not isinstance(given, Sequence) or isinstance(given, str) or not all(map(_is_pair, given)):
             return (), ((self.what, f"this is {a_kind(given)}, and no list of points", form),)
         if any(is_missing(number) for point in given for number in point):
-            return (), ((self.what, "not filled in yet", form),)
+            return (), ((self.what, _NOT_FILLED_IN, form),)
         points = tuple((as_number(x), as_number(y)) for x, y in given)
         reason = self._trouble(points)
         return ((), ((self.what, reason, form),)) if reason else (points, ())
@@ -117,8 +118,10 @@ class Prediction:
 
     def __str__(self) -> str:
         if self.problems:
-            reasons = "; ".join(f"{what}: {reason}" for what, reason, _ in self.problems)
-            return " ".join([f"Not complete yet. {reasons}.", *dict.fromkeys(_sentence(it[2]) for it in self.problems)])
+            missing = [what for what, reason, _ in self.problems if reason == _NOT_FILLED_IN]
+            said = [f"Still to fill in: {', '.join(missing)}."] if missing else []
+            said += [_sentence(f"{what}: {why}") for what, why, _ in self.problems if why != _NOT_FILLED_IN]
+            return " ".join([*said, *dict.fromkeys(_sentence(it[2]) for it in self.problems)])
         return f"You predict, {self.sure_percent:g} % sure: {'; '.join(self.said)}."
 
     def _repr_html_(self) -> str:
@@ -264,7 +267,7 @@ def _read(asked: Asked, given: object) -> tuple[tuple[tuple[str, float], ...], t
     if not isinstance(given, Mapping) and len(asked) == 1:
         given = {asked[0].key: given}
     if not isinstance(given, Mapping):
-        reason = "not filled in yet" if is_missing(given) else f"this is {a_kind(given)}, not a dictionary"
+        reason = _NOT_FILLED_IN if is_missing(given) else f"this is {a_kind(given)}, not a dictionary"
         return (), (), (("prediction", reason, f"give a dictionary, as {{{asked[0].key!r}: 12, ...}}"),)
     numbers, problems = [], []
     for question in asked:
@@ -291,7 +294,7 @@ def _in_words(asked: Asked, numbers: Sequence[tuple[str, float]], points: Sequen
 def _unsure(sure: object) -> Iterator[Problem]:
     what, form = "how sure", f"write {_SURE}"
     if is_missing(sure):
-        yield what, "not filled in yet", form
+        yield what, _NOT_FILLED_IN, form
     elif isinstance(sure, bool) or not isinstance(sure, Real) or not 0 <= as_number(sure) <= 100:
         yield what, f"{sure!r} is no percentage", form
     elif 0 < as_number(sure) < 1:
