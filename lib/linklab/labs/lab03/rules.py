@@ -93,7 +93,7 @@ def check_client(output: object) -> Iterator[Check]:
         hint = "does the server run? With -1 a server ends after one test, so start a new one before each test"
         if "temporarily unavailable" in output:
             hint = 'a host has no name on the network: give its address, lab["h4"].address'
-        raise Refuse("the client", f"iperf3 says: {last_line(output)}", hint)
+        raise Refuse("the client", f"iperf3 says: {last_line(output).removeprefix('iperf3: error - ')}", hint)
     sides = {each.side: each for each in require_printed("the client", output, "iperf3 -c", transfers, _CLIENT)}
     sent, received = sides.get("sender"), sides.get("receiver")
     if sent is None or received is None or received.lost_datagrams is None or not received.all_datagrams:
