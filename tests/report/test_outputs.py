@@ -10,6 +10,7 @@ from markupsafe import Markup as Safe
 from linklab import record
 from linklab.report.model import ShownImage
 from linklab.report.outputs import LINES_AT_MOST, items
+from linklab.show.long_text import LINES_SHOWN
 
 from .books import DOT, look, prints, raises, shows, typed
 
@@ -41,10 +42,17 @@ def test_text_is_what_a_terminal_would_have_left() -> None:
     found = html(prints("a\x1b[31mred\x1b[0m\x07"), prints("\n10 %\r20 %\r\n30 % x\u202egnp.exe"))
     assert look(found).words == "ared\n20 %\n30 % xgnp.exe"
     assert shown(prints(" \n")) == []
-    long = html(prints("\n".join(map(str, range(100)))))
-    assert f"{LINES_AT_MOST - 1}</pre>" in long
-    assert "60 more lines in the notebook" in long
     assert len(html(prints("x" * 10**6))) < 10**4
+
+
+def test_of_long_text_the_last_lines_are_seen_at_once() -> None:
+    found = html(prints("\n".join(map(str, range(100)))))
+    folded, seen = found.split("</details>")
+    assert f"{100 - LINES_AT_MOST}\n" in folded
+    assert f">{100 - LINES_SHOWN}\n" in seen
+    assert seen.endswith("99</pre>")
+    assert "60 lines" in folded
+    assert "<details>" not in html(prints("\n".join(map(str, range(LINES_SHOWN)))))
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from linklab.grade.notebook_cells import NotebookCell, notebook_of, read
 from linklab.grade.render import SIGNS
 from linklab.grade.result import Result, on_result
 from linklab.record import PROGRESS_MIME, kernels_shell
+from linklab.show import long_text
 
 _OPEN: Final = "\u25cb"
 _WORDS: Final[Mapping[Outcome, str]] = {"passed": "done", "failed": "not yet", "inconclusive": "not judged"}
@@ -136,6 +137,7 @@ class LabProgress:
 
     def _bundle(self, before: str = "") -> dict[str, Any]:
         html = f"<p>{escape(before)}</p>{self._repr_html_()}" if before else self._repr_html_()
+        html += long_text.STYLE if self._on_page else ""
         plain = f"{before}\n{self}" if before else str(self)
         return {"text/html": html, "text/plain": plain, PROGRESS_MIME: {"version": 1}}
 

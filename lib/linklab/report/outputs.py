@@ -6,7 +6,7 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import unescape
 from typing import Any, Final
 
@@ -15,6 +15,7 @@ from markupsafe import Markup as Safe
 from linklab.record import FOR_THE_PAGE, LAB_MIME, RESULT_MIME
 from linklab.report.model import ShownImage
 from linklab.report.safe_html import clean, from_markdown
+from linklab.show.long_text import LINES_SHOWN
 
 LINES_AT_MOST: Final = 40
 _CHARACTERS_AT_MOST: Final = 200 * LINES_AT_MOST
@@ -116,12 +117,22 @@ def _printed(text: str, *, is_error: bool = False) -> Iterator[Safe]:
     if not text.strip():
         return
     rows = [row.rstrip("\r").rpartition("\r")[2] for row in plain(text).rstrip().split("\n")]
-    kept = "\n".join(rows[:LINES_AT_MOST])
-    left_out = max(0, len(rows) - LINES_AT_MOST) + (len(kept) > _CHARACTERS_AT_MOST)
-    kind = Safe("printed error") if is_error else Safe("printed")
-    html = Safe('<pre class="{}" tabindex="0">{}</pre>').format(kind, kept[:_CHARACTERS_AT_MOST])
-    lines = "1 more line" if left_out == 1 else f"{left_out} more lines"
-    yield html + (note(f"{lines} in the notebook") if left_out else "")
+    kept = rows[-LINES_AT_MOST:]
+    left_out = len(rows) - len(kept)
+    if left_out:
+        yield note(f"{'1 line' if left_out == 1 else f'{left_out} lines'} before these in the notebook")
+    if before := kept[:-LINES_SHOWN]:
+        summary = "1 line before" if len(before) == 1 else f"{len(before)} lines before"
+        yield Safe("<details><summary>{}</summary>{}</details>").format(summary, _lines(before, "printed"))
+    yield _lines(kept[-LINES_SHOWN:], "printed error" if is_error else "printed")
+
+
+def _lines(rows: Sequence[str], kind: str) -> Safe:
+    text = "\n".join(rows)
+    shown = text[:_CHARACTERS_AT_MOST]
+    return Safe('<pre class="{}" tabindex="0">{}</pre>').format(kind, shown) + (
+        note("Longer in the notebook") if len(shown) < len(text) else ""
+    )
 
 
 def plain(text: str) -> str:
