@@ -30,6 +30,7 @@ _SURE: Final = "a number of percent, from 0 (a guess) to 100 (certain), for exam
 _CLOSE: Final = 0.02
 """A prediction this near to theory, relative to it, is called right, and this near to a slip's number that slip's."""
 _POINTS_AT_LEAST: Final = 3
+_SIX_DIGITS: Final = 1e6
 _NOT_FILLED_IN: Final = "not filled in yet"
 _ANY_WILL_DO: Final = "any number will do: there is no wrong one"
 
@@ -288,7 +289,9 @@ def _in_words(asked: Asked, numbers: Sequence[tuple[str, float]], points: Sequen
     said = dict(numbers)
     for question in asked:
         if str(question.key) in said:
-            yield question.what, f"{said[str(question.key)]:g} {question.expected.unit}".rstrip()
+            number = said[str(question.key)]
+            words = f"{number:g}" if abs(number) < _SIX_DIGITS else f"{number:.12g}"
+            yield question.what, f"{words} {question.expected.unit}".rstrip()
 
 
 def _unsure(sure: object) -> Iterator[Problem]:
