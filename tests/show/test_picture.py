@@ -325,7 +325,7 @@ def test_a_steady_rate_is_as_high_at_a_recording_s_ends(opened: Callable[..., As
     """A thousand bits each millisecond, from the first to the last of 100."""
     ask = opened(recorded())
     ask("window.times = Array.from({ length: 101 }, (_, n) => n * 1e6)")
-    rates = ask("[0, 5e7, 1e8].map((at) => p.curves[0].rate(times, times.map((_, n) => 1000 * n), at))")
+    rates = ask("[0, 5e7, 1e8].map((at) => p.runs[0].rate({ times, bits: times.map((_, n) => 1000 * n) }, at, 1e7))")
     assert rates == pytest.approx([1, 1, 1])
 
 

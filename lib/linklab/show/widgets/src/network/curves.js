@@ -34,15 +34,9 @@ export class Curves {
       { title: "Round-trip time (ms)", digits: 1, series: [
         ...tcp.map((it) => ({ label: `smoothed, ${short(it, tcp)}`, colour: it.colour, dash: it.dash, value: ms(it) })),
         ...pings.map((it) => ({ label: it.name, colour: it.colour, dash: it.dash, value: ms(it) }))] },
-      { title: "Rate of what arrives (Mbit/s)", digits: 2, series: run.arrivals().map(({ name, times, bits }) => (
-        { label: name, colour: this.shown.colours.get(name), dash: this.shown.colours.get(name), value: (time) => this.rate(times, bits, time) })) },
+      { title: "Rate of what arrives (Mbit/s)", digits: 2, series: run.arrivals().map(({ name, ...arrived }) => (
+        { label: name, colour: this.shown.colours.get(name), dash: this.shown.colours.get(name), value: (time) => run.rate(arrived, time, Math.max(1e7, (this.shown.view[1] - this.shown.view[0]) / 100)) })) },
     ];
-  }
-  /** The rate in Mbit/s around a time: over a fiftieth of what the tracks show. */
-  rate(times, bits, time) {
-    const [from, to] = this.shown.view, half = Math.max(1e7, (to - from) / 100), until = (at) => { const n = lastUpTo(times, at); return n < 0 ? 0 : bits[n]; };
-    const begin = Math.max(0, time - half), end = Math.min(this.run.length_ns, time + half);  // before and after it nothing was recorded
-    return end > begin ? (until(end) - until(begin)) / (end - begin) * 1000 : null;
   }
   /** A curve has its flow's colour, and several of one flow have dashes of their own. */
   styled(it, before) {

@@ -41,7 +41,7 @@ export class Run {
     this.flows.forEach((flow, number) => flow.ways.forEach((way, back) => this.readWay(way, number, back)));
     for (const port of this.ports) this.readPort(port);
     // of a link without a rate the load is a share of what the busiest carries
-    this.most_mbps = Math.max(...this.ports.map((port) => (port.sentBits.at(-1) || 0) / this.length_ns * 1000));
+    this.most_mbps = Math.max(...this.ports.map((port) => (port.sent.bits.at(-1) || 0) / this.length_ns * 1000));
     this.busy = this.ports.filter((port) => port.line && port.waits);
     for (const it of [...this.tcp, ...this.pings]) it.times = summed(it.times);
     this.losses = [];
@@ -73,8 +73,7 @@ export class Run {
     port.leaving = Float64Array.from(port.left).sort();
     const sent = [...port.left.keys()].filter((i) => port.left[i] !== Infinity && !this.isDropped(port, i)).sort((one, two) => port.left[one] - port.left[two]);
     let bits = 0;
-    port.sentAt = Float64Array.from(sent, (i) => port.left[i]);
-    port.sentBits = Float64Array.from(sent, (i) => bits += 8 * this.lengthOf[port.packet[i]]);
+    port.sent = { times: sent.map((i) => port.left[i]), bits: sent.map((i) => bits += 8 * this.lengthOf[port.packet[i]]) };
   }
   /** The name of a packet's flow, by which runs and colours know it. */
   kind(packet) { return this.kinds[this.flowOf[packet]]; }
@@ -84,12 +83,13 @@ export class Run {
   isLost(port, i) { return ["dropped", "lost"].includes(this.noteOf(port, i)); }
   /** How many packets a queue holds at a time, those on netem's link among them. */
   held(port, time) { return lastUpTo(port.queued, time) - lastUpTo(port.leaving, time); }
-  /** The rate in Mbit/s at which a port sends around a time. */
-  mbps(port, time) {
-    const half = Math.min(5e7, this.length_ns / 20), until = (at) => { const n = lastUpTo(port.sentAt, at); return n < 0 ? 0 : port.sentBits[n]; };
-    const from = Math.max(0, time - half), to = Math.min(this.length_ns, time + half);
-    return (until(to) - until(from)) / (to - from) * 1000;
+  /** The rate in Mbit/s around a time of what has bits in all at rising times. Before and after a recording there is nothing. */
+  rate({ times, bits }, time, half) {
+    const begin = Math.max(0, time - half), end = Math.min(this.length_ns, time + half), until = valueAt(times, bits);
+    return end > begin ? (until(end) - until(begin)) / (end - begin) * 1000 : null;
   }
+  /** The rate in Mbit/s at which a port sends around a time. */
+  mbps(port, time) { return this.rate(port.sent, time, Math.min(5e7, this.length_ns / 20)); }
   /** How many packets a queue holds, as the drawing and the words say it: those on the link count against the limit. */
   countOf(port, held) { return port.limit ? `${held} of ${port.limit}` : `${held}`; }
   /** What is in a queue at a time, the oldest first: [place among the hops, whether it is under way on the cable]. */
@@ -129,13 +129,8 @@ export class Run {
   linkName(n) { const { name, ends } = this.cables[n]; return `${name}${name ? ", " : ""}${ends.join(" to ")}`; }
   /** What a port sent until a time, and how many packets were lost in its queue or behind it. */
   until(port, time) {
-    const so = { packets: 0, bytes: 0, lost: 0 };
-    for (let i = lastUpTo(port.queued, time); i >= 0; i--) {
-      if (port.left[i] > time) continue;
-      if (this.isLost(port, i)) so.lost++;
-      if (!this.isDropped(port, i)) { so.packets++; so.bytes += this.lengthOf[port.packet[i]]; }
-    }
-    return so;
+    const { times, bits } = port.sent, n = lastUpTo(times, time);
+    return { packets: n + 1, bytes: (bits[n] || 0) / 8, lost: this.losses.filter((it) => it.port === port && it.time <= time).length };
   }
   path(packet) {
     const found = [];
