@@ -12,7 +12,7 @@
 # The program grows in three steps. Each step has a graded cell and builds on the step before.
 
 # %% id="imports"
-from linklab import lab13, show, start
+from linklab import lab13, measure, show, start
 
 display(lab13.progress())
 network = lab13.the_network()
@@ -89,18 +89,8 @@ print(printed)
 # %% check="netem" points=2
 lab13.check_netem(printed).require()
 
-# %% [markdown] id="netem-told"
-# <details><summary>Which packets netem can drop: open this when the check has passed</summary>
-#
-# Only the requests: the answers leave through the receiver's interface. With 5 % loss about 100 of 2000 packets are
-# lost. Four standard deviations of this number (binomial distribution) are 39. So your result differs from `loss`, and
-# it is the same in each new lab.
-#
-# </details>
-#
-# Your program needs a link that loses *exactly the packets that we choose*. So the next cell removes netem again.
-
 # %% answer="bits"
+# Your program needs a link that loses exactly the packets that we choose: so netem goes.
 lab["relay"].cmd("tc qdisc del dev relay-eth3 root")
 print(lab["relay"].cmd("tc qdisc show dev relay-eth3"), lab13.question("bits"), sep="\n")
 ### BEGIN SOLUTION
@@ -143,31 +133,21 @@ lab13.ladder(lossy)
 # %% check="stop-and-wait" points=4
 lab13.check_stop_and_wait("reliable.py").require()
 
-# %% [markdown] id="linger-question"
-# **Question.** The receiver has the whole file and has acknowledged it. Why must it not end at once?
-
-# %% [markdown] reflect="linger" points=2
-# The last acknowledgement may be lost. Then the sender retransmits its last packet. If nobody answers, it reports a
-# failure although all bytes have arrived. So the receiver stays for some seconds and acknowledges retransmissions, as
-# TCP does in TIME-WAIT.
-#
-# **Rubric.** 2 points: the last acknowledgement may be lost, and then the sender retransmits and needs an answer. 1
-# point: the last acknowledgement may be lost. Typical wrong: (1) "the last data may still be missing": the receiver has
-# it already. (2) "the file is not written yet": the receiver can write it before it ends.
-
 # %% [markdown] id="end-question"
-# **Question.** Can both sides *ever* be sure that the other side knows of the success? Say what can still go wrong with
-# your program.
+# **Question.** The receiver has the whole file and has acknowledged it. Why must it not end at once? And can both sides
+# *ever* be sure that the other side knows of the success? Say what can still go wrong with your program.
 
-# %% [markdown] reflect="end" points=2
-# The two sides can never both be sure: the side that sends the last message does not know whether it arrived. One more
-# acknowledgement only moves the problem (the two generals' problem). Waiting makes a failure unlikely: all
-# retransmissions of the last packet, or all answers to them, must be lost within 5 s. Then the sender reports a failure
-# although the file has arrived.
+# %% [markdown] reflect="end" points=3
+# The last acknowledgement may be lost. Then the sender retransmits its last packet, and if nobody answers, it reports a
+# failure although all bytes have arrived. So the receiver stays for some seconds and acknowledges retransmissions, as
+# TCP does in TIME-WAIT. The two sides can never both be sure: the side that sends the last message does not know
+# whether it arrived. One more acknowledgement only moves the problem (the two generals' problem). Waiting makes a
+# failure unlikely: all retransmissions of the last packet, or all answers to them, must be lost within 5 s.
 #
-# **Rubric.** 2 points: no last message can be certain; what can still go wrong. 1 point: one of the two. Typical wrong:
-# (1) "the sender acknowledges the acknowledgement": then this message is the last one. (2) "yes, if the receiver waits
-# long enough": every message of this time may be lost.
+# **Rubric.** 3 points: the last acknowledgement may be lost, and then the sender retransmits and needs an answer; no
+# last message can be certain; what can still go wrong. 1 point each. Typical wrong: (1) "the last data may still be
+# missing": the receiver has it already. (2) "the sender acknowledges the acknowledgement": then this message is the
+# last one.
 
 # %% id="explain-end"
 lab13.explain("end")
@@ -356,19 +336,60 @@ every = range(25, 200, 25)
 lost = lab13.watch(lab, "reliable.py", window=32, size_bytes=100_000, lost={"up": every})
 lab13.shares_figure({32: lost})
 
-# %% [markdown] id="shares-question"
-# **Question.** In the last cell one packet in 25 was lost, and the window was 32. The figure counts each packet once.
-# Your share is below theory for your kind of program and P = 4 %. Why?
+# %% answer="late"
+# One packet in 25 was lost, and the window was 32. Theory for P = 4 %, in percent? And why is
+# your share lower? (The figure counts each packet once.)
+print(lab13.question("lower"))
+### BEGIN SOLUTION
+late = {
+    "go-back-N": 100 * 0.96 / (1 + two_a * 0.04),
+    "selective repeat": 96.0,
+    "lower": "c",
+}
+### STARTER
+# late = {"go-back-N": None, "selective repeat": None, "lower": None}
+### END SOLUTION
 
-# %% [markdown] reflect="shares" points=4
-# Theory gives 96 % for selective repeat and some 70 % for go-back-N. My program learns of a loss only by its timeout.
-# The timeout is at least 100 ms and, with a full window, longer than the round trip. When the window is used up, the
-# link is idle until the timeout. Theory assumes that the sender learns of a loss after one round trip.
+# %% check="late" points=3
+lab13.check_late(late).require()
+
+# %% [markdown] id="claim-task"
+# **Optional, without points: fast retransmit.** Your sender learns of a loss only when its timer ends. Three
+# acknowledgements of later packets say the same earlier. Let `take` send the oldest missing packet again at the third
+# one, once, and watch a window of 12 with `lost={"up": [6]}` before and after.
 #
-# **Rubric.** 4 points: theory's number for P = 4 %; the sender learns of a loss by its timeout; this is longer than the
-# round trip that theory assumes; meanwhile the window is used up and the link is idle. 3 points: three of these; 2
-# points: two; 1 point: one. Typical wrong: (1) "acknowledgements are lost too": here none were. (2) "the
-# retransmissions use up the link": they are only four packets in a hundred.
+# ### A claim to test: the receiver's window
+#
+# Your window protects the path. TCP has a second window, which protects the *receiver*: each acknowledgement says how
+# many bytes the receiver has room for (*flow control*). Ask a language model about it, and you get a paragraph like
+# this one. It is fluent, and one of its sentences is wrong.
+#
+# > (1) A TCP sender has no more bytes on their way than the smaller of two windows allows: its own congestion window,
+# > and the window that the receiver announces. (2) If the receiver's program reads nothing, its buffer fills, the
+# > window closes to zero, and the sender waits and asks now and then whether it is open again. (3) If the program reads
+# > all data at once, the buffer is always empty, so its size does not matter: such a receiver gets the link's rate
+# > also with a buffer of 8 kB. (4) On a path with a longer round trip the same window gives less throughput. (5) That
+# > is why Linux lets the buffer grow during a transfer.
+#
+# **Your turn:** find the wrong sentence, and measure the run that shows it, from `sender` to `relay` (at the address
+# `near.ends[1].address.split("/")[0]`). On a node, `sysctl -w net.ipv4.tcp_rmem="4096 8192 8192"` sets the least, the
+# first and the largest size of a receiver's buffer, in bytes. iperf3 reads all data at once.
+
+# %% answer="claim"
+near_relay = near.ends[1].address.split("/")[0]
+transfer = measure.TcpFlow("sender", "relay", duration_s=10, address=near_relay)
+### BEGIN SOLUTION
+wrong_sentence = 3
+lab["relay"].cmd('sysctl -w net.ipv4.tcp_rmem="4096 8192 8192"')
+shows_it = measure.run(lab, transfer)
+print(shows_it)
+### STARTER
+# wrong_sentence = None  # its number
+# shows_it = None  # YOUR TURN: what measure.run returns
+### END SOLUTION
+
+# %% check="claim" points=3
+lab13.check_claim(wrong_sentence, shows_it).require()
 
 # %% id="stop"
 lab.stop()
@@ -379,7 +400,8 @@ lab13.calibration()
 #
 # - The number in a packet distinguishes retransmissions from new data. An acknowledgement says that the packet arrived.
 # - A timeout must follow the round trip, double while no answer comes, and learn nothing from retransmitted packets.
-# - A window fills the pipe: W packets in each round trip, up to 1 + 2a.
+# - A window fills the pipe: W packets in each round trip, up to 1 + 2a. TCP's receiver has a window, too (*flow
+#   control*), and the smaller one counts.
 # - Recovery by timeouts alone falls far below theory. TCP learns of a loss earlier: by three duplicate acknowledgements
 #   (fast retransmit), by selective acknowledgements (SACK), by time (RACK: a packet is lost if one that was sent
 #   a part of a round trip later, in RFC 8985 a quarter, has arrived; Linux does this), and by a probe at the end of a

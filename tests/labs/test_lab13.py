@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -11,7 +12,8 @@ from linklab import start
 from linklab.course import using
 from linklab.labs.lab13 import figures, trying
 from linklab.labs.lab13 import rules as lab13
-from linklab.network import Network
+from linklab.measure import Origin, TcpFlow, TcpResult
+from linklab.network import Network, expected_state
 from linklab.network.variants import variants
 
 from .refused import Table, refused
@@ -136,3 +138,51 @@ def test_what_is_recorded_is_what_the_check_takes_for_right(network: Network) ->
 def test_before_anything_is_sent_the_figures_say_so() -> None:
     assert isinstance(figures.ladder(None), str)
     assert isinstance(figures.shares_figure({1: None}), str)
+
+
+# --- A share below theory, and the claim
+
+LATE = {"go-back-N": 69.8, "selective repeat": 96, "lower": "c"}
+
+
+def sent(rate_mbps: float, network: Network | None = None, address: str = "10.0.1.2") -> TcpResult:
+    flow = TcpFlow("sender", "relay", duration_s=10, address=address)
+    origin = Origin("t", "7", network=expected_state(network or lab13.the_network()))
+    return TcpResult(flow, origin, rate_mbps, 1, 10, 0, "cubic", (), ())
+
+
+def delayed(**changes: float) -> Network:
+    network = lab13.the_network()
+    links = tuple(link.reshaped(**changes) if link.label == "near" else link for link in network.links)
+    return replace(network, links=links)
+
+
+def test_right_answers_on_timeouts_and_the_claim_pass() -> None:
+    assert lab13.check_late(LATE).passed
+    for rate_mbps in (0.44, 1.31):
+        assert lab13.check_claim(3, sent(rate_mbps)).passed
+
+
+test_wrong_ones_are_refused_and_named = refused(
+    {
+        lab13.check_late: [
+            (LATE | {"go-back-N": 96}, "that is selective repeat's"),
+            (LATE | {"go-back-N": 82.5}, "too much"),
+            (LATE | {"selective repeat": 98}, "too much"),
+            (LATE | {"lower": "b"}, "four packets in a hundred"),
+            (LATE | {"lower": "d"}, "smaller than 32"),
+        ],
+        lab13.check_claim: [
+            (2, sent(0.44), "a zero window is probed"),
+            (None, sent(0.44), "not answered yet"),
+            (3, None, "not measured yet"),
+            (3, sent(1.875), "1.88 of 2 Mbit/s"),
+            (3, sent(0.44, address="10.0.2.2"), "another link"),
+            (3, sent(0.44, delayed(delay_ms=200)), "delay_ms=200"),
+            (3, sent(0.44, delayed(rate_mbps=0.5)), "rate_mbps=0.5"),
+            (3, sent(0.44, delayed(loss_percent=5)), "loss_percent=5"),
+            (3, replace(sent(0.44), flow=TcpFlow("relay", "sender", address="10.0.1.1")), "opposite direction"),
+            (3, replace(sent(0.44), interrupted=True), "stopped before its end"),
+        ],
+    }
+)

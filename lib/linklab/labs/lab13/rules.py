@@ -10,13 +10,16 @@ from typing import Final
 from linklab.analysis.arq import filling_window, go_back_n_share, link_share, rto_s, selective_repeat_share
 from linklab.course import course_network
 from linklab.grade import choices
-from linklab.grade.check import Check
+from linklab.grade.check import Check, Refuse
 from linklab.grade.predictions import Predictions
-from linklab.grade.questions import Slip, Value, asked, stated
+from linklab.grade.questions import Question, Slip, Value, asked, stated
 from linklab.grade.result import Result, guarded
 from linklab.grade.student_functions import Case, Formula, Trial
+from linklab.grade.wanted import Wanted, at_least, exactly, refuse_another_network, require_result, require_shape
+from linklab.labs.claims import claim, contradicts
 from linklab.labs.lab13.trying import KINDS, LOST_PACKET, PAYLOAD_BYTES, window_of_both
 from linklab.labs.printed import pings, require_printed
+from linklab.measure import TcpFlow
 from linklab.programs import reliable
 from linklab.programs.reliable.judging import share_percent
 from linklab.programs.reliable.path import HEADERS_BYTES, NEAR, packet_ms, rtt_ms, the_network
@@ -82,7 +85,14 @@ def check_netem(printed: object) -> Check:
     low, high = max(0.1, asked_percent - spread), asked_percent + spread
     expected, shown = f"{asked_percent:g} % lost, {low:.1f} to {high:.1f} of {sent} by chance", f"{lost:.3g} %"
     if low <= lost <= high:
-        return Check.passing(what, expected, shown)
+        lose, apart = sent * asked_percent / 100, sent * spread / 100
+        told = (
+            "Netem drops only the requests: the answers leave through the receiver's interface. With "
+            f"{asked_percent:g} % loss about {lose:.0f} of {sent} packets are lost. Four standard deviations of this "
+            f"number (binomial distribution) are {apart:.0f}. So your result differs from `loss`, and is the same in "
+            "each new lab."
+        )
+        return Check.passing(what, expected, shown, told)
     hint = f"set loss {asked_percent:g}% of netem on relay-eth3 only; tc qdisc show dev relay-eth3 shows what is set"
     reason = "nothing was lost" if lost == 0 else "that is too much" if lost > high else "that is too little"
     return Check.failing(what, reason, hint, expected, shown)
@@ -273,12 +283,24 @@ def check_again(again: object) -> Result:
 @guarded
 def check_shares(answers: object) -> Result:
     """Judge the shares of go-back-N and selective repeat where 2 % are lost, in percent."""
+    return asked("Lab 13, shares with loss", answers, _shares(_LOSS))
+
+
+@guarded
+def check_late(answers: object) -> Result:
+    """Judge the same shares where 4 % are lost, and the letter of why a program that waits for timeouts has less."""
+    questions: tuple[Question, ...] = (*_shares(2 * _LOSS), *choices.choices(_FOLDER, "lower"))
+    return asked("Lab 13, shares with timeouts", answers, questions)
+
+
+def _shares(loss: float) -> tuple[Value, Value]:
+    """Ask for the shares of go-back-N and selective repeat in percent, where such a share of all packets is lost."""
     one_ms, trip_ms = packet_ms(PAYLOAD_BYTES), rtt_ms(NEAR)
-    go_back = 100 * go_back_n_share(_LONG, one_ms, trip_ms, _LOSS)
-    selective = 100 * selective_repeat_share(_LONG, one_ms, trip_ms, _LOSS)
+    go_back = 100 * go_back_n_share(_LONG, one_ms, trip_ms, loss)
+    selective = 100 * selective_repeat_share(_LONG, one_ms, trip_ms, loss)
     a2 = trip_ms / one_ms
     filled = 1 + a2
-    questions = (
+    return (
         Value(
             "go-back-N",
             "go-back-N's share of the link",
@@ -286,15 +308,15 @@ def check_shares(answers: object) -> Result:
             (
                 "the sender sends again the lost packet and all packets after it, until it learned of the loss",
                 f"the window fills the link, so the formula with 1 + 2aP counts: 2a is {a2:.3f}",
-                f"100 * (1 - {_LOSS:g}) / (1 + {a2:.3f} * {_LOSS:g})",
+                f"100 * (1 - {loss:g}) / (1 + {a2:.3f} * {loss:g})",
             ),
             (
                 Slip(selective, "that is selective repeat's", "go-back-N also retransmits packets that had arrived"),
-                Slip(100 * (1 - _LOSS) / (1 - _LOSS + _LONG * _LOSS), "that is for a window that limits the sender",
+                Slip(100 * (1 - loss) / (1 - loss + _LONG * loss), "that is for a window that limits the sender",
                      "a window of 32 is more than 1 + 2a here"),
-                Slip(100 * (1 - _LOSS) / (1 + a2 / 2 * _LOSS), "that uses a instead of 2a",
+                Slip(100 * (1 - loss) / (1 + a2 / 2 * loss), "that uses a instead of 2a",
                      "the formula has 2a: the round trip divided by the packet's time"),
-                Slip(100 * (1 - _LOSS) ** filled, "that is the chance that no packet of a round trip is lost",
+                Slip(100 * (1 - loss) ** filled, "that is the chance that no packet of a round trip is lost",
                      "a loss costs one round trip of packets, not the whole transfer"),
             ),
         ),
@@ -310,12 +332,48 @@ def check_shares(answers: object) -> Result:
             (
                 Slip(go_back, "that is go-back-N's", "selective repeat retransmits only lost packets"),
                 Slip(100.0, "that is without loss", "a lost packet uses the link twice"),
-                Slip(100 * (1 - _LOSS) * _WINDOW / filled, "that is for a window of 8",
+                Slip(100 * (1 - loss) * _WINDOW / filled, "that is for a window of 8",
                      "a window of 32 fills the link"),
             ),
         ),
     )  # fmt: skip
-    return asked("Lab 13, shares with loss", answers, questions)
+
+
+# --- A claim to test: the receiver's window
+
+_SHORTEST_S: Final = 5
+_FULL: Final = 0.85
+"""A transfer with a large buffer has this share of the link at least, in 5 s: it was 0.94."""
+
+
+def _small_buffer(given: object) -> Check:
+    """Judge a transfer over ``near``: with a small buffer it is far below the link's rate, though nothing is lost."""
+    what, how = "the run that shows it", "give what measure.run(lab, transfer) returned"
+    long = at_least("duration_s", _SHORTEST_S, "write duration_s=10")
+    run = require_result(what, given, Wanted(TcpFlow, ("sender", "relay"), (exactly("streams", 1), long)), how)
+    network = the_network()
+    refuse_another_network(what, run.origin.network, network)
+    near = network.link(NEAR)
+    as_started = "start the lab again: only the receiver's buffer may differ"
+    for end in near.ends:
+        fields = (exactly(name, getattr(near, name), as_started) for name in ("rate_mbps", "delay_ms", "loss_percent"))
+        require_shape(what, run.origin.network, end, tuple(fields))
+    if run.flow.address != (near.ends[1].address or "").partition("/")[0]:
+        raise Refuse(what, "this went over another link", "send to the address of relay-eth1", "over near")
+    rate_mbps = near.rate_mbps or 0.0
+    return contradicts(
+        "a receiver with a buffer of 8 kB gets the link's rate",
+        f"{run.throughput_mbps:.3g} of {rate_mbps:g} Mbit/s",
+        is_wrong=run.throughput_mbps < _FULL * rate_mbps * PAYLOAD_BYTES / (PAYLOAD_BYTES + HEADERS_BYTES),
+        step=(
+            "the receiver is relay: whose buffer is small? sysctl net.ipv4.tcp_rmem shows it",
+            'lab["relay"].cmd(\'sysctl -w net.ipv4.tcp_rmem="4096 8192 8192"\')',
+        ),
+    )
+
+
+check_claim = claim("Lab 13, a claim to test", _FOLDER, _small_buffer)
+"""Judge the number of the wrong sentence on the receiver's window, and the run that shows it."""
 
 
 # --- The program
