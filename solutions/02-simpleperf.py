@@ -182,23 +182,13 @@ ceiling_mbps
 # **Question.** A client that does not wait for the acknowledgement sends 50 kB to `h4` and reports 400 Mbit/s. Explain
 # this number.
 
-# %% [markdown] reflect="clock-short" points=2
+# %% [markdown] reflect="clock" points=2
 # The kernel takes 50 kB into its send buffer in about a millisecond, because copying memory needs no network. So the
 # client has measured how fast its kernel copies: 0.4 Mbit in 1 ms.
 #
 # **Rubric.** 2 points: the kernel has taken the bytes but not yet delivered them, and the number is the bytes over the
 # time of copying. 1 point: "they are in a buffer". Typical wrong: (1) "the link is faster for small amounts": a link
 # has one rate. (2) "the client takes bytes for bits": then the factor is 8.
-
-# %% [markdown] id="clock-long-question"
-# **Question.** Why does the same program report nearly the right rate with `-t 60`?
-
-# %% [markdown] reflect="clock" points=1
-# In 60 s the buffer grows to some hundred kB or a few MB (Linux tunes its size). These bytes are still on their way
-# when the clock stops. But the whole transfer is more than 200 MB, so the error is about one per cent.
-#
-# **Rubric.** 1 point: the buffer is a small part of a long transfer. Typical wrong: (1) "the kernel empties its buffer
-# in 60 s": TCP fills the buffer until the last second. (2) "TCP gets faster": the link has one rate.
 
 # %% [markdown] id="clock-told"
 # **Your turn:** write the other `TODO 2`, in the client. The client's clock starts when all its connections are open:
@@ -400,31 +390,64 @@ show.table(
     [[cost.piece_bytes, cost.call_us, round(cost.limit_mbps)] for cost in costs],
 )
 
-# %% [markdown] id="sends-question"
-# **Question.** Why does one call with ten times the bytes take far less than ten times as long?
-
-# %% [markdown] reflect="sends" points=1
-# Each call has a fixed cost of a few µs: entering the kernel, and TCP's work for a segment (on loopback also its
-# delivery). With small pieces this fixed cost takes most of the time.
+# %% [markdown] id="pieces-task"
+# **Your turn:** write the letter. A call with ten times the bytes takes far less than ten times as long. Between `h1`
+# and `h4` the size of the pieces changes nothing all the same. Why both?
 #
-# **Rubric.** 1 point: a fixed cost for each call. Typical wrong: (1) "the link has less overhead with larger pieces":
-# the same segments cross the link. (2) "large pieces are compressed": TCP sends every byte.
+# - a: larger pieces make larger packets, but the path between `h1` and `h4` allows only one size of packets
+# - b: each call has a fixed cost, and between `h1` and `h4` the program waits for the link nearly all of the time
+# - c: TCP compresses large pieces, but not on links that are as slow as these
+# - d: each call has a fixed cost, and Linux joins the calls between `h1` and `h4` into larger ones
 
-# %% [markdown] id="bottleneck-question"
-# **Question.** Between `h1` and `h4` the size of the pieces changes nothing. From which link rate on would a program
-# with 1000-byte pieces be the bottleneck on your machine, and why not between `h1` and `h4`?
+# %% answer="pieces"
+### BEGIN SOLUTION
+pieces = {"pieces": "b"}
+### STARTER
+# pieces = {"pieces": None}
+### END SOLUTION
 
-# %% [markdown] reflect="bottleneck" points=2
-# At 28.7 Mbit/s a piece of 1000 bytes takes 279 µs on the link, and a call takes some 5 µs: the program waits for the
-# link nearly all of the time. The program becomes the bottleneck when the link is as fast as the calls: 8000 bits in 5
-# µs are 1600 Mbit/s. The last column of the table gives this rate for each size.
+# %% check="pieces" points=1
+lab02.check_pieces(pieces).require()
+
+# %% [markdown] id="in-band-task"
+# ## 10. An end that data cannot imitate
 #
-# **Rubric.** 2 points: the rate from the table, and the link between `h1` and `h4` is far slower than the program. 1
-# point: one of the two. Typical wrong: (1) "small pieces make small packets": on this path data always waits in the
-# send buffer, so TCP fills its segments. (2) 28.7 Mbit/s: this is the rate of the path, not of the program.
+# `BYE` goes over the same connection as the data: it is an *in-band* end. What if the data contain `BYE`? In step 6
+# your server got a rule of thumb: where `BYE` stands last, wait some ms; if more comes, it was data. The next cell
+# tests this rule. Its client sends data that end with `BYE`, then more data and the real `BYE`: once without a pause,
+# and once with a pause of half a second. A busy client or a lost packet causes such a pause.
+#
+# Other protocols need no such rule. The sender can *close only its own direction* (`shutdown(SHUT_WR)`): the receiver
+# then reads `b""`, and can still answer. Or the sender writes the length *before* the data (a *length prefix*).
+#
+# **Your turn:** run the cell, look at what your server does, and write the two letters that answer the cell's
+# questions.
+
+# %% answer="in-band"
+late_end = """import select, socket, sys, time
+with socket.create_connection(("10.0.5.2", int(sys.argv[1]))) as connection:
+    connection.sendall(b"x" * 1000 + b"BYE")  # data
+    time.sleep(float(sys.argv[2]))
+    is_early = select.select([connection], [], [], 0)[0]
+    print(sys.argv[2], "s of pause: the server", "had ended" if is_early else "went on")
+    connection.sendall(b"x" * 1000 + b"BYE")
+"""
+lab.write_file("/tmp/late_end.py", late_end)
+with lab02.serving(lab, "h4") as server:
+    run = f"python3 /tmp/late_end.py {server.port}"
+    print(lab["h1"].cmd(f"({run} 0; {run} 0.5) 2>&1 | tail -2"))
+print(lab02.question("end", "length"))
+### BEGIN SOLUTION
+in_band = {"end": "c", "length": "b"}
+### STARTER
+# in_band = {"end": None, "length": None}
+### END SOLUTION
+
+# %% check="in-band" points=2
+lab02.check_in_band(in_band).require()
 
 # %% [markdown] id="end-of-lab"
-# ## 10. Stop, and look back
+# ## 11. Stop, and look back
 #
 # **What you know now:** TCP is a stream. A clock must stop when the data has *arrived*. Rates are decimal and in bits.
 # With threads a server serves many clients at once. A trustworthy tool says what it measured, also after an error. Keep

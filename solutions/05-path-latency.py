@@ -138,17 +138,17 @@ show.table(["path", "dropped before L1", "before L2", "before L3"], rows)
 # ### What a window is
 #
 # TCP's receiver *acknowledges* the packets that have arrived. The **window** (*cwnd*) is the largest number of
-# packets that TCP may have sent without an acknowledgement. When it has sent so many, it must wait. The
+# packets that TCP may have sent without an acknowledgement. When TCP has sent that many, it must wait. The
 # acknowledgement of a packet comes back one RTT after the packet left. So TCP sends *one window in each RTT*:
 #
 # throughput = window / RTT
 #
 # The **bandwidth-delay product** (BDP) of a path is the rate of its bottleneck times its RTT without queues. This is
-# what the path itself holds. Three windows are possible:
+# what the path itself holds. There are three cases:
 #
-# - smaller than the BDP: the bottleneck has nothing to send for a part of each RTT;
-# - one BDP: the path is just full;
-# - larger than the BDP: the bottleneck cannot send faster, so the rest waits in its queue, and the RTT grows. If the
+# - The window is smaller than the BDP: the bottleneck has nothing to send for a part of each RTT.
+# - The window is one BDP: the path is just full.
+# - The window is larger: the bottleneck cannot send faster, so the rest waits in its queue, and the RTT grows. If the
 #   queue has no **room** left, it drops packets.
 #
 # TCP does not know the BDP, so it tries. It starts with ten packets. In **slow start** it doubles the window each
@@ -245,7 +245,7 @@ figure.tight_layout()
 #
 # **Your turn:** for each path, compute 0.7 of the sum of BDP and room, in percent of the BDP. Then compute the remedy
 # for h1-h9: how many packets of room does the queue before L3 need, so that the window after a loss is just one BDP?
-# How many ms does this room add to the RTT when it is full? At last, choose the letter that answers the question that
+# How many ms does this room add to the RTT when it is full? Finally, choose the letter that answers the question that
 # the cell prints.
 
 # %% answer="after-loss"

@@ -290,8 +290,7 @@ lab07.check_fault(letters).require()
 # Your four runs in section 3 differ, although you changed nothing. In each run, chance decides which connection loses
 # packets at a bad moment. So the mean of four runs is an *estimate* of the true mean, the mean of infinitely many
 # runs. A **95 % confidence interval** says how far off the estimate may be. If you repeat the four runs again and
-# again, and compute an interval each time, then 95 of 100 intervals contain the true mean. For $n$ runs the interval
-# is
+# again, and compute an interval each time, about 95 of 100 intervals contain the true mean. For $n$ runs it is
 #
 # $$\bar x \pm t \cdot \frac{s}{\sqrt n}$$
 #

@@ -16,5 +16,10 @@ REPORT_MBPS: Final[float] = publication("report").row("numbers", case=3, name="h
 """What the course report's simpleperf measured from h1 to h4 in 25 s, in Mbit/s."""
 
 
-check_stream = letters("Lab 02, a stream of bytes", Path(__file__).parent)
+_FOLDER: Final = Path(__file__).parent
+check_stream = letters("Lab 02, a stream of bytes", _FOLDER, "stream")
 """Judge what ``recv`` may return of two writes, by letter."""
+check_pieces = letters("Lab 02, the cost of pieces", _FOLDER, "pieces")
+"""Judge why large pieces cost less, and change nothing between h1 and h4, by letter."""
+check_in_band = letters("Lab 02, an end that data cannot imitate", _FOLDER, "end", "length")
+"""Judge which end no data can imitate, and how a length says the end of what has no known length, by letter."""
