@@ -21,7 +21,6 @@ OF_A_KIND_AT_MOST: Final = 4
 """Blanks in one cell."""
 FREE_PERCENT_AT_MOST: Final = 20
 MORE_IS_FREE: Final = {
-    "02",
     "03",
 }
 """Labs whose written answers still bear more of the points."""
