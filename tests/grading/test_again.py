@@ -105,7 +105,7 @@ def test_one_student_is_judged_again_and_all_others_stay(group: PretendedClass, 
     group.order = replace(group.order, kit=_kit_with(kit, ping="print('all would be judged again')"), only=("ada",))
     ada, bob = group.grade().students
     assert group.judged == 1
-    assert (ada.points, bob.points) == (7, 7)
+    assert (ada.points, bob.points) == (9, 9)
     group.order = replace(group.order, only=("eve",))
     with pytest.raises(LinklabError, match="nobody is called eve"):
         group.grade()

@@ -38,7 +38,7 @@ def test_a_failing_judge_costs_its_own_notebook_and_is_tried_again(
     for _ in range(2):
         grades = group.grade()
         ada, bob = grades.students
-        assert bob.points == 7
+        assert bob.points == 9
         assert ada.labs[LAB].state == "judge failed"
         assert trouble in ada.labs[LAB].ended
         assert ada.labs[LAB].ended.isprintable()
@@ -103,5 +103,5 @@ def test_an_interrupted_run_leaves_nothing_behind_and_keeps_what_is_done(
         assert states == {"ada": "judged", "bob": "not judged", "cyd": "not judged", "dan": "not judged"}
     for name in ("bob", "cyd", "dan"):
         group.hand_in(name, solved())
-    assert [one.points for one in group.grade().students] == [7, 7, 7, 7]
+    assert [one.points for one in group.grade().students] == [9, 9, 9, 9]
     assert group.judged == 3, "ada's verdict was kept"
