@@ -287,5 +287,5 @@ def test_the_keyboard_alone_is_enough(server: ByHandServer, folder: Path, tmp_pa
     finally:
         page.close()
     found = {row.cells["answer"]: row.given for row in PointsFile(folder / FILE).rows().values() if row.given.grader}
-    assert found["<script>alert(1)</script>"] == Given(1.0, "1 point: one of these", "eva")
+    assert found["<script>alert(1)</script>"] == Given(1.0, "1 point: one of the two, or both without a number", "eva")
     assert found["No idea."] == Given(2.0, "Well done.", "eva")

@@ -108,7 +108,7 @@ def test_on_students_own_networks_a_run_shows_the_wrong_sentence_or_not(network:
     with using(another):
         theirs = _pings_against(expected_state(another), 0.9)
     with using(network):
-        cases = (
+        cases: tuple[tuple[Claim, int, Callable[[NetworkState], Run], Run], ...] = (
             (lab04.check_claim, 3, lambda at: _pings_against(at, 0.9), _pings_against(state, 0.1)),
             (lab05.check_claim, 4, lambda at: _several(("h1", "h9"), at, 1.05), _several(("h1", "h9"), state, 0.98)),
             (lab06.check_claim, 3, lambda at: _stream_beside(at, 9.0), _stream_beside(state, 19.0)),

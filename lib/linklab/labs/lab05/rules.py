@@ -140,7 +140,6 @@ def check_longer(answers: object) -> Result:
         Slip(path.rtt_floor_ms + more_ms, "that adds the longer delay once", "the reply crosses L1 too"),
         Slip(path.rtt_floor_ms + 2 * _LONGER_MS, "that adds 100 ms to the delay that L1 has", "L1 has 100 ms in all"),
         Slip(path.rtt_floor_ms + _LONGER_MS, "that adds 100 ms once to the RTT of today", "L1 has 100 ms each way"),
-        Slip(2.0 * _LONGER_MS, "that is L1 alone", "L2's delay adds up too"),
         Slip(path.rtt_floor_ms, "that is the RTT of today", "L1's delay changes"),
     )
     rtt_ms = Value("rtt_ms", "RTT of h1-h4 with 100 ms on L1", stated(right, "ms", "the links' delays"), hints, slips)
