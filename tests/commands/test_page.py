@@ -152,7 +152,7 @@ def test_what_is_typed_into_a_form_is_what_the_cell_gets_however_fast(page: Page
 @pytest.mark.large
 def test_of_long_text_the_page_shows_the_last_lines_and_all_by_keyboard(page: Page, address: str) -> None:
     page.open(address.replace(FIRST_NOTEBOOK, PREDICTED))
-    page.run_all(PREDICTED, lambda prompts: "[ ]:" not in prompts, 300)
+    page.run_all(PREDICTED, lambda prompts: "[*]:" not in prompts, 300)
     (text,) = page.all('.jp-OutputArea-output[data-mime-type="application/vnd.jupyter.stdout"]')
     assert text.size["height"] < 300
     (lines,) = text.find_elements("css selector", "pre")
