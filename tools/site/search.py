@@ -13,15 +13,18 @@ from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
 WORDS: Final = {
-    "docs/students#hand-in-a-lab": ("hand in", "submit", "upload"),
-    "docs/students#when-something-is-wrong": ("slow", "hangs", "stuck", "not installed", "error"),
-    "docs/platforms": ("install", "Windows", "macOS", "virtual machine"),
+    "docs/students#hand-in-a-lab": ("hand in", "submit", "upload", "homework"),
+    "docs/students#when-something-is-wrong": ("slow", "hangs", "stuck", "not installed", "error", "kernel died", "crashed"),
+    "docs/platforms": ("install", "Windows", "macOS", "Mac", "M1", "laptop", "virtual machine"),
     "docs/instructors#grade": ("grade a class", "plagiarism", "points"),
     "docs/lms": ("Moodle", "Canvas", "gradebook"),
-    "docs/add-a-lab": ("own lab", "new lab"),
+    "docs/add-a-lab": ("own lab", "new lab", "exercise"),
     "docs/mininet": ("Mininet script", "max_queue_size", "queue size", "TCLink"),
-    "docs/jupyterhub": ("server", "hub"),
+    "docs/jupyterhub": ("server", "hub", "many students", "memory"),
     "docs/time-machine": ("record", "capture", "pcap", "Wireshark"),
+    "docs/course-plans": ("how long", "hours", "weeks", "semester", "syllabus"),
+    "docs/explanation/virtual-time": ("0 ms", "same results", "seed", "repeatable"),
+    "docs/explanation/fidelity": ("real hardware", "realistic", "how exact"),
     "docs/sandbox": ("security", "untrusted"),
 }
 """The words of a page, or of a section of it."""
