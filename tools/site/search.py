@@ -14,7 +14,15 @@ from sphinx.errors import ExtensionError
 
 WORDS: Final = {
     "docs/students#hand-in-a-lab": ("hand in", "submit", "upload", "homework"),
-    "docs/students#when-something-is-wrong": ("slow", "hangs", "stuck", "not installed", "error", "kernel died", "crashed"),
+    "docs/students#when-something-is-wrong": (
+        "slow",
+        "hangs",
+        "stuck",
+        "not installed",
+        "error",
+        "kernel died",
+        "crashed",
+    ),
     "docs/platforms": ("install", "Windows", "macOS", "Mac", "M1", "laptop", "virtual machine"),
     "docs/instructors#grade": ("grade a class", "plagiarism", "points"),
     "docs/lms": ("Moodle", "Canvas", "gradebook"),
