@@ -6,14 +6,16 @@ from dataclasses import replace
 
 from linklab.labs.lab05 import rules as lab05
 from linklab.labs.paths import frames_dropped
+from linklab.measure import SimpleperfResult, TcpFlow, TcpResult
 from tests.grade.failures import said
-from tests.grade.made_runs import H1_H4_LOADED, pinged, together, transfer
+from tests.grade.made_runs import H1_H4_LOADED, origin, pinged, together, transfer
 from tests.labs.predicted import commit
 
 from .refused import Table, refused
 
 REPORTED = {"links_ms": 9.348, "arp_ms": 3.2, "percent": 90.39}
 FIVE = transfer("h1-h9", [3.76] * 5)
+TWO_OF_BBR = TcpResult(TcpFlow("h1", "h9", 25, 2, congestion="bbr"), origin(), 18.9, 1, 25, 0, "bbr", (), ())
 REMEDY = {"room": 56.6, "added_ms": 34.3}
 ROUTE = """traceroute to 10.0.7.2 (10.0.7.2), 30 hops max, 60 byte packets
  1  10.0.0.1  0.000 ms  0.000 ms  0.000 ms
@@ -25,6 +27,12 @@ ROUTE = """traceroute to 10.0.7.2 (10.0.7.2), 30 hops max, 60 byte packets
 ELSEWHERE = ROUTE.replace("10.0.7.2 (10.0.7.2), 30", "10.0.5.2 (10.0.5.2), 30")
 SILENT = ROUTE.replace(" 4  10.0.6.2  80.000 ms  80.000 ms  80.000 ms", " 4  * * *")
 TOGETHER = together(pinged("h1-h4", H1_H4_LOADED, 1), transfer("h1-h4", 28.41))
+
+
+def begun_at(start_s: float, found: SimpleperfResult) -> SimpleperfResult:
+    """The transfer, if it had begun so late."""
+    return replace(found, flow=replace(found.flow, start_s=start_s))
+
 
 WRONG: Table = {
     lab05.check_route: [
@@ -70,6 +78,8 @@ WRONG: Table = {
         (4, replace(FIVE, flow=replace(FIVE.flow, duration_s=5)), "write duration_s=25"),
         (4, transfer("h1-h9", [3.24] * 5), "so it is true here that several connections get no more"),
         (4, together(FIVE, interrupted=True), "stopped before its end"),
+        (4, together(transfer("h1-h9", 16.2), begun_at(25, transfer("h1-h9", 16.2))), "omit start_s"),
+        (4, TWO_OF_BBR, "has congestion='bbr'"),
     ],
 }  # fmt: skip
 

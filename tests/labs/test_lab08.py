@@ -147,6 +147,8 @@ BEGINS = {"begins_s": 6.47, "segment_bytes": 1024}
 CLIENT = """[  5]   0.00-{0:.2f}  sec  53.7 KBytes  36.6 Kbits/sec    5             sender
 [  5]   0.00-{0:.2f}  sec  0.00 Bytes  {1}bits/sec                  receiver"""
 HANGS = CLIENT.format(12, "0.00 ")
+DATAGRAMS = """[  5]   0.00-12.00  sec  1.43 MBytes  1000 Kbits/sec  0.000 ms  0/1019 (0%)  sender
+[  5]   0.00-12.00  sec  0.00 Bytes  0.00 bits/sec  0.000 ms  0/0 (0%)  receiver"""
 
 
 def transfer(rates_mbps: Sequence[float], destination: str = "h2", network: Network | None = None) -> Run:
@@ -195,6 +197,7 @@ test_wrong_answers_on_them_are_refused = refused(
         lab08.check_hang: [
             (CLIENT.format(12, "9.31 M"), MENDED, BEGINS, "9.31 Mbit/s arrived"),
             (CLIENT.format(3, "0.00 "), MENDED, BEGINS, "too short"),
+            (DATAGRAMS, MENDED, BEGINS, "this is a test of UDP"),
             ("iperf3: error - unable to connect to server", MENDED, BEGINS, "not the output of iperf3"),
             (HANGS, transfer([0] * 12), BEGINS, "no data arrived"),
             (HANGS, transfer([9.3] * 12), BEGINS, "nothing was too large"),

@@ -202,9 +202,11 @@ def test_the_damage_of_the_first_loss_ends_at_a_whole_picture(video: Video) -> N
         assert says in said(lab09.check_damage({**right, "whole_again_s": wrong}, runs, qualities))
 
 
-def claimed(rate_mbps: float = 1.3, late_ms: float = 900.0, network: Network | None = None) -> VideoResult:
+def claimed(
+    rate_mbps: float = 1.3, late_ms: float = 900.0, network: Network | None = None, seconds: float = 10
+) -> VideoResult:
     late = [0.0] * 500 + [late_ms] * 500
-    made = made_stream([9.4] * 999, late_ms=late)
+    made = made_stream([0.94 * seconds] * 999, late_ms=late, clip=Clip(duration_s=seconds))
     return replace(made, origin=Origin("t", "7", expected_state(network or lab09.video_network(3, rate_mbps))))
 
 
@@ -220,6 +222,7 @@ test_another_sentence_or_run_is_refused = refused(
             (4, None, "not measured yet"),
             (4, claimed(2), "rate_mbps=2"),
             (4, claimed(1), "rate_mbps=1"),
+            (4, claimed(seconds=5), "Mbit/s on average"),
             (4, claimed(late_ms=200), "0 % of the packets are late"),
             (4, claimed(network=lab09.NETWORKS["gigabit"]), "on another network"),
             (4, replace(claimed(), interrupted=True), "stopped before its end"),

@@ -44,6 +44,12 @@ def run(lost_s: float, seconds: float, cut_s: float, *, silent: bool = True, beg
     return Run(results, 0.0)
 
 
+def begun_at(start_s: float, found: Run) -> Run:
+    """The run, if its stream had begun so late."""
+    stream, *others = found.results
+    return replace(found, results=(replace(stream, flow=replace(stream.flow, start_s=start_s)), *others))
+
+
 def timers(r1_s: float, r2_s: float) -> dict[str, tuple[float, float]]:
     """Readings at 100 s by which r1 and r2 notice so long after a cut at 102 s."""
     return {"r1": (r1_s, 100.0), "r2": (r2_s, 100.0)}
@@ -338,6 +344,7 @@ test_a_run_that_shows_something_else_is_refused = refused(
             (4, beside_equal_paths(run(0.02, 5, 1.5, silent=False)), "silent=True makes a cut silent"),
             (4, beside_equal_paths(run(0.1, 5, 0.1)), "Cut r1-r2 has duration_s=0.1"),
             (4, beside_equal_paths(run(1.0, 3, 1.5)), "let the stream last longer"),
+            (4, beside_equal_paths(begun_at(5, run(0.0, 5, 1.5))), "the stream must have begun"),
             (4, replace(ALL, interrupted=True), "stopped before its end"),
             (4, without(ALL, CutResult), "no Cut r1-r2"),
             (4, beside_equal_paths(ALL, VARIANT), "measured on another network"),

@@ -44,13 +44,14 @@ from linklab.grade.predictions import Predictions
 from linklab.grade.questions import Slip, Value, asked, stated
 from linklab.grade.result import Result, guarded
 from linklab.grade.student_functions import is_one, numbers
-from linklab.grade.wanted import Wanted, at_least, refuse_another_network, require_run
+from linklab.grade.wanted import Wanted, at_least, at_most, exactly, refuse_another_network, require_fields, require_run
 from linklab.labs.claims import claim, contradicts
 from linklab.labs.own_simpleperf import own_simpleperf
 from linklab.labs.paths import beside_report, frames_dropped, pings_judged, queue_over_time, transfers_judged
 from linklab.labs.printed import require_printed
-from linklab.measure import Run, ToolResult, UdpFlow
+from linklab.measure import Run, TcpResult, ToolResult, UdpFlow
 from linklab.network import COURSE, Link, goodput_ceiling_mbps, path
+from linklab.network.state import CONGESTION_CONTROL
 from linklab.published import Entry, publication
 from linklab.units import BITS_PER_BYTE, ETHERNET_MTU_BYTES
 
@@ -428,9 +429,16 @@ def _several_fill_it(given: object) -> Check:
     streams = sum(it.flow.streams for it in transfers(run) if it.flow.name == "h1-h9") if isinstance(run, Run) else 0
     if streams == 1:
         raise Refuse(_SEVERAL, "the run has one connection", "the sentence is about several: write streams=10")
-    wanted = Wanted[Transfer](TRANSFER_FLOWS, ends, (at_least("duration_s", SHORTEST_ALONE_S),), connections=streams)
+    fields = (
+        at_least("duration_s", SHORTEST_ALONE_S),
+        at_most("start_s", 0.0, "omit start_s=: one after the other each has the link alone"),
+    )
+    wanted = Wanted[Transfer](TRANSFER_FLOWS, ends, fields, connections=streams)
     others = dict.fromkeys((*TRANSFER_FLOWS, UdpFlow), "leave it out: it takes a share")
     found = require_run(_SEVERAL, run, [wanted], "give what measure.run returned for the case of the sentence", others)
+    for it in found.of(TcpResult):
+        same = exactly("congestion", CONGESTION_CONTROL, "omit congestion=: the other transfers here used CUBIC")
+        require_fields(_SEVERAL, it.flow, same)
     state = state_of_run(found)
     refuse_another_network(_SEVERAL, state)
     refuse_without_theory(_SEVERAL, state, [ends], limited=True)

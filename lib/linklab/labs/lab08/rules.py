@@ -367,6 +367,8 @@ def _hangs(printed: object) -> Check:
     got = [it for it in ends if it.side == "receiver"]
     if not got or got[-1].lasted_s < _SHORTEST_S:
         return Check.failing(what, "this transfer was too short", f"{_HANGS}, to its end", expected)
+    if got[-1].all_datagrams is not None:
+        return Check.failing(what, "this is a test of UDP", f"leave out -u: {_HANGS}", expected)
     if got[-1].rate_mbps:
         hint = (f"{_NARROW_PORT}; and probing must still be off on h1: sysctl net.ipv4.tcp_mtu_probing", _HANGS)
         return Check.failing(what, f"{got[-1].rate_mbps:g} Mbit/s arrived", hint, expected)

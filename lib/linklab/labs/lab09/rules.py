@@ -292,6 +292,11 @@ def _waits_longer(given: object) -> Check:
     require_shape(what, run.origin.network, network.links[2].ends[0], (rate,))
     if len(run.arrived) < 2:
         raise Refuse(what, f"only {len(run.arrived)} packets arrived", how)
+    sent_bytes = sum(run.ip_bytes) + run.sent_packets * ETHERNET_HEADER_BYTES
+    mean_mbps = sent_bytes * BITS_PER_BYTE / 1e6 / run.clip.duration_s
+    if mean_mbps > _CLAIMED_MBPS:
+        reason = f"this video has {mean_mbps:.3g} Mbit/s on average, which is more than the link carries"
+        raise Refuse(what, reason, "send the video of this notebook", f"at most {_CLAIMED_MBPS:g} Mbit/s")
     arrivals_s, timestamps_s, *_ = zip(*run.arrived, strict=True)
     late = _late_percent(arrivals_s, timestamps_s, _CLAIMED_MS)
     return contradicts(

@@ -618,7 +618,9 @@ def _one_path(given: object) -> Check:
     cut = run.of(CutResult)[0].flow
     stream = run.of(ConstantRateResult)[0].flow
     end_s = cut.start_s + cut.duration_s + 0.5 - stream.start_s
-    require_fields(_SHOWS, stream, at_least("duration_s", end_s, "let the stream last longer than the cut"))
+    begun = at_most("start_s", cut.start_s, "omit start_s= there: the stream must have begun when the cable fails")
+    longer = at_least("duration_s", end_s, "let the stream last longer than the cut")
+    require_fields(_SHOWS, stream, begun, longer)
     share = lost_s(run) / cut.duration_s
     if _FEW < share < 0.4:
         hint = "BFD or a dead timer ended the outage: no ip ospf bfd at both ends, lab.sleep(10), and a cut of 1.5 s"
