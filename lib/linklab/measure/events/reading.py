@@ -10,6 +10,7 @@ from linklab.measure.events.network import CableOutage, network_events
 from linklab.measure.events.table import Events
 from linklab.measure.events.tcp import tcp_events
 from linklab.measure.events.traffic import RecordedTraffic
+from linklab.measure.events.waits import wait_events
 from linklab.measure.events.ways import way_events
 from linklab.measure.flow_names import Congestion, FlowNames
 
@@ -35,6 +36,7 @@ def events_of(
         *network,
         *way_events(traffic, network),
         *traffic.loss_events(),
+        *wait_events(traffic),
         *tcp_events(traffic),
     ]
     return Events(sorted(found, key=lambda it: it.at_s))

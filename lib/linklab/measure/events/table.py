@@ -15,6 +15,8 @@ EventKind = Literal[
     "retransmission",
     "window",
     "timeout",
+    "queue full",
+    "longest wait",
     "neighbour",
     "route",
     "cut",

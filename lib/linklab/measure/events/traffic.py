@@ -126,9 +126,11 @@ class RecordedTraffic:
         """Yield an event for each packet that was lost."""
         for hop in self.losses:
             flow, _ = self.flow_of(hop.head)
-            packet = f"a packet {_way(*self.ends_in_words(hop.head))}".rstrip()
+            packet, why = f"a packet {_way(*self.ends_in_words(hop.head))}".rstrip(), self.cause(hop)
             if hop.dropped:
                 at_ns, what = hop.left_ns, f"The queue of {hop.interface} drops {packet}."
+                if at_ns and at_ns > hop.queued_ns:
+                    why += f" So it was when it came, {(at_ns - hop.queued_ns) / 1e6:.3f} ms before."
             else:
                 at_ns = hop.received_ns or hop.left_ns
                 behind = self.node_of.get(self._peer_of[hop.interface] or "", "The node behind")
@@ -138,7 +140,7 @@ class RecordedTraffic:
                 "loss",
                 hop.interface,
                 what,
-                self.cause(hop),
+                why,
                 packet=hop.packet,
                 flow=flow.name,
             )
