@@ -32,6 +32,7 @@ from linklab.record import RUNS_MIME
 from linklab.show.stage.scene import description, scene_of
 from linklab.show.widgets.page import script_hash
 
+from ..measure.test_ways import recording as passed_on
 from .conftest import Ask, pressed, screen
 from .gallery import transfer
 from .recorded import MS, hop, recorded
@@ -243,6 +244,33 @@ def test_the_keyboard_alone_finds_a_loss_and_why(browser: Chrome, opened: Callab
     assert ask("p.playing") is False
 
 
+def test_the_keyboard_finds_the_longest_wait_and_a_full_queue(browser: Chrome, opened: Callable[..., Ask]) -> None:
+    ask = opened(recorded(late_ms=6.0))
+    pressed(browser, "w")
+    assert ask("p.time") == 8 * MS
+    assert "waits 16.000 ms" in ask("p.said.textContent")
+    assert "h1-eth0h216.000 ms10.000 ms" in inspected(ask), "the travel is no part of the wait"
+    pressed(browser, "Q")
+    assert ask("p.time") == 0
+    assert ask("p.stages[0].numbers.length") == 0, "50 packets were there before this recording, and are not drawn"
+
+
+def test_what_kept_a_packet_within_a_node_has_a_row(opened: Callable[..., Ask]) -> None:
+    ask = opened(passed_on("switch", [(0, 5, "x1-eth1"), (10, 0, "x1-eth1")]))
+    ask("p.choose(p.runs[0], { packet: 0 })")
+    assert "x1's controller5.000 ms" in inspected(ask)
+    ask("p.choose(p.runs[0], { packet: 1 })")
+    assert "controller" not in inspected(ask)
+
+
+def test_what_a_cable_lost_is_lost_on_the_link(opened: Callable[..., Ask]) -> None:
+    recording = recorded(lost=())
+    recording.hops = (recording.hops[0]._replace(discarded="TC_INGRESS", received_ns=None), *recording.hops[1:])
+    ask = opened(recording)
+    ask("p.choose(p.runs[0], { packet: 0 })")
+    assert "h1-eth0h210.000 mslost" in inspected(ask)
+
+
 def test_flows_that_are_not_shown_are_passed_over(browser: Chrome, opened: Callable[..., Ask]) -> None:
     ask = opened(recorded())
     browser.find_element("css selector", ".flows summary").click()
@@ -269,6 +297,36 @@ def test_nodes_and_links_are_reached_by_tab_and_say_what_is_known(browser: Chrom
     assert "40 Mbit/s10 ms67 packets" in inspected(ask)
     assert ask("p.length") == 0
     assert not browser.find_elements("css selector", "input[type=range], .events")
+
+
+def test_arrows_go_from_node_to_link_and_tab_leaves_the_network(browser: Chrome, opened: Callable[..., Ask]) -> None:
+    ask = opened(COURSE)
+    focused = "document.activeElement.getAttribute('aria-label')"
+    browser.execute_script("document.querySelector('[data-node=\"r2\"]').focus()")
+    pressed(browser, Keys.ARROW_RIGHT)
+    assert ask(focused).startswith("Link L2")
+    pressed(browser, Keys.ARROW_RIGHT, Keys.ARROW_DOWN, Keys.ARROW_DOWN)
+    assert ask(focused) == "s2, switch"
+    assert ask("document.querySelectorAll('.view [tabindex=\"0\"]').length") == 1
+    pressed(browser, Keys.TAB)
+    assert not ask("p.stages[0].holder.contains(document.activeElement)")
+
+
+def test_an_interface_that_is_named_has_its_label_however_small_the_network(
+    browser: Chrome, opened: Callable[..., Ask]
+) -> None:
+    with screen(browser, 390, 800):
+        ask = opened(COURSE)
+        shown = "[...document.querySelectorAll('.label')].filter((it) => it.getBoundingClientRect().width)"
+        assert ask(f"{shown}.length") == 0
+        ask("p.say('The queue of r2-eth2 is full.')")
+        assert ask(f"{shown}.map((it) => it.dataset.port)") == ["r2-eth2"]
+
+
+def test_equal_routes_are_said_to_be_such(opened: Callable[..., Ask]) -> None:
+    ask = opened(COURSE)
+    ask("((routes) => routes.push(routes[0]))(p.runs[0].nodes.r2.routes), p.choose(p.runs[0], { node: 'r2' })")
+    assert inspected(ask).count("one of 2 ways") == 2
 
 
 def test_the_words_of_a_moment_say_what_is_in_queues(browser: Chrome, opened: Callable[..., Ask]) -> None:
@@ -359,6 +417,15 @@ def test_messages_of_ipv6_have_names(opened: Callable[..., Ask]) -> None:
     assert "echo request, identifier 0, number 3" in inspected(ask)
 
 
+def test_a_message_of_ospf_has_its_type(opened: Callable[..., Ask]) -> None:
+    recording = recorded()
+    hello = bytes([2, 1, 0, 44, 10, 0, 0, 1]) + bytes(24) + (3).to_bytes(4, "big") + bytes(8)
+    recording.hops = (hop(0, 0, 1, Ether(type=0x800) / IP(src="10.0.0.1", dst="224.0.0.5", proto=89) / hello),)
+    ask = opened(recording)
+    ask("p.choose(p.runs[0], { packet: 0 })")
+    assert "Hello of router 10.0.0.1, the dead interval is 3 s" in inspected(ask)
+
+
 def test_losses_in_a_row_are_one_row_of_the_story(opened: Callable[..., Ask]) -> None:
     ask = opened(recorded(lost=(4, 5)))
     rows = ask("[...document.querySelectorAll('.rows tbody tr')].map((it) => it.textContent)")
@@ -370,6 +437,17 @@ def test_two_runs_stand_side_by_side(opened: Callable[..., Ask]) -> None:
     ask = opened(recorded(), recorded(lost=(4, 7)))
     assert ask("p.runs.map((run) => run.losses.length)") == [1, 2]
     assert ask("p.inspectors.length") == 2
+
+
+def test_of_two_runs_an_event_names_its_own_and_the_other_shows_the_same_place(
+    browser: Chrome, opened: Callable[..., Ask]
+) -> None:
+    ask = opened(recorded(lost=()), recorded(lost=(4,)), labels=["before", "after"])
+    pressed(browser, "l")
+    assert ask("p.said.textContent").startswith("0.004000 s, after, h1-eth0: ")
+    other, own = ask("p.inspectors.map((it) => it.textContent)")
+    assert "At 0.004000 s" in other
+    assert "Packet 5 of" in own
 
 
 # how light the page's ground, its text, the network's text and a curve are: from 0 to 255

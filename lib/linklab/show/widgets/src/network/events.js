@@ -11,11 +11,12 @@ export class Events {
     this.run = run; this.shown = shown; this.kind = ""; this.where = "";
     const choice = (label, name, values) => element("select", { ariaLabel: label, onchange: (event) => { this[name] = event.target.value; this.list(); this.shown.remark(); } },
       element("option", { value: "" }, label), ...values.map((it) => element("option", { value: it }, it)));
-    const all = (name) => [...new Set(run.events.map((it) => it[name]))].filter(Boolean).sort();
+    this.filter = choice("All events", "kind", [...new Set(run.events.map((it) => it.kind))].sort());
+    const places = [...new Set(run.events.map((it) => it.where))].sort();
     this.count = element("span", { role: "status" });
     this.table = element("div", { className: "rows" });
     this.element = element("details", { className: "events", open: true }, element("summary", {}, "Events"),
-      element("div", { className: "in-a-row" }, choice("All events", "kind", all("kind")), choice("Everywhere", "where", all("where")), this.count), this.table);
+      element("div", { className: "in-a-row" }, this.filter, choice("Everywhere", "where", places), this.count), this.table);
   }
   /** Those that the filters and the flows shown let through. */
   get open() {
@@ -38,14 +39,17 @@ export class Events {
     return way > 0 ? open.find((it) => it.time >= time) : open.findLast((it) => it.time < time);
   }
   go(event) {
+    const { run, shown } = this;
     this.last = event;
-    this.shown.go(event.time, true);
-    if (event.packet !== null) this.shown.choose(this.run, { packet: event.packet });
-    this.shown.say(`${seconds(event.time)}, ${event.where}: ${event.what} ${event.why}`);
-    this.list();
+    shown.go(event.time, true);
+    // of the other run the same place is shown, at the same time
+    for (const it of shown.runs) shown.choose(it, it === run && event.packet !== null ? { packet: event.packet } : it.thingAt(event.where));
+    shown.say(`${seconds(event.time)}, ${shown.nameOf(run)}${event.where}: ${event.what} ${event.why}`);
+    shown.list();
   }
   list() {
     if (!this.element.isConnected) return;
+    const hasFocus = this.table.contains(document.activeElement);
     const { lines, last } = this, { time } = this.shown;
     const at = last && last.time === time ? lines.findIndex((it) => it.includes(last)) : lines.findLastIndex(([it]) => it.time <= time);
     const from = Math.max(0, Math.min(at - (ROWS / 3 | 0), lines.length - ROWS)), rows = lines.slice(from, from + ROWS);
@@ -54,10 +58,11 @@ export class Events {
     const cell = (it) => element("td", {}, it);
     this.table.replaceChildren(element("table", {}, element("thead", {}, element("tr", {}, ...["Time", "Where", "What", "Why"].map((it) => element("th", { scope: "col" }, it)))),
       element("tbody", {}, ...rows.map(([it, ...more], n) => {
-        const go = button(seconds(it.time), `Go to ${seconds(it.time)}: ${it.what}`, () => this.go(it));
+        const go = button(seconds(it.time), `Go to ${seconds(it.time)}: ${it.what}`, () => { this.go(it); this.shown.see(this.run); });
         const row = element("tr", { className: it.kind === "loss" ? "loss" : "" }, cell(go), cell(it.where), cell(`${it.what}${more.length ? ` ${more.length} more until ${seconds(more.at(-1).time)}.` : ""}`), cell(it.why));
         if (from + n === at) row.setAttribute("aria-current", "true");
         return row;
       }))));
+    if (hasFocus) this.table.querySelector("[aria-current] button")?.focus({ preventScroll: true });
   }
 }

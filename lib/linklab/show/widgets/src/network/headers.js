@@ -8,6 +8,7 @@ const ip = (head, at) => [...head.subarray(at, at + 4)].join(".");
 const FLAGS = ["FIN", "SYN", "RST", "PSH", "ACK", "URG", "ECE", "CWR"];
 const ECN = ["not ECN-capable", "ECT(1)", "ECT(0)", "CE: congestion experienced"];
 const ICMP = { 0: "echo reply", 3: "destination unreachable", 8: "echo request", 11: "time exceeded" };
+const OSPF = { 1: "Hello", 2: "Database Description", 3: "Link State Request", 4: "Link State Update", 5: "Link State Acknowledgment" };
 const ICMP6 = {
   1: "destination unreachable", 2: "packet too big", 3: "time exceeded", 128: "echo request", 129: "echo reply", 133: "router solicitation",
   134: "router advertisement", 135: "neighbour solicitation", 136: "neighbour advertisement", 137: "redirect", 143: "listener report",
@@ -63,6 +64,9 @@ function inside(head, protocol, data, total, name) {
     const more = echo ? `identifier ${byte2(head, data + 4)}, number ${byte2(head, data + 6)}`
       : kind === 2 ? `the next link's MTU is ${byte4(head, data + 4)}` : about ? `for ${ip6(head, data + 8)}` : `code ${head[data + 1]}`;
     rows.push([kind >= 133 && kind <= 137 ? "NDP" : "ICMPv6", `${ICMP6[kind] || `type ${kind}`}, ${more}`]);
+  } else if (protocol === 89 && head.length >= data + 24) {
+    const hello = head[data + 1] === 1 && total >= 44 && head.length >= data + 44 ? `, the dead interval is ${byte4(head, data + 32)} s` : "";
+    rows.push(["OSPF", `${OSPF[head[data + 1]] || `type ${head[data + 1]}`} of router ${ip(head, data + 4)}${hello}`]);
   } else rows.push(["Protocol", name]);
   return rows;
 }

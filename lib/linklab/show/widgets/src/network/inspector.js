@@ -4,6 +4,7 @@ import { button, element, milliseconds, seconds, table } from "../elements.js";
 import { headers } from "./headers.js";
 import { valueAt } from "./run.js";
 
+const ASKS_NS = 10_000;  // a node that passes a packet on later than this kept it, as ways.py has it
 const WHY = { marked: "Why was it marked?", refused: "What became of it?" };
 
 /** The parts of the inspector for what was chosen of a run. */
@@ -14,23 +15,36 @@ export function inspected(run, shown, { packet, cable, node }) {
   return [element("p", {}, run.packets ? "Choose a node, a link or a packet, or step to an event: here stands what is known of it." : "Choose a node or a link: here stands what is known of it.")];
 }
 
+/** How long a packet waited at an interface, and how long it was on the link behind it; or where its way ended. */
+function stay(run, port, i) {
+  const all = port.left[i] - port.queued[i], link = Math.min(all, port.delay_ns), took = (ns) => ns ? milliseconds(ns) : "no time";
+  if (all === Infinity) return ["still there at the end", ""];
+  if (run.isDropped(port, i)) return [all ? `dropped after ${milliseconds(all)}` : "dropped", ""];
+  return [took(all - link), run.isLost(port, i) ? "lost" : took(link)];
+}
+
 const heading = (words) => element("h2", {}, words);
 
 function packetParts(run, shown, packet) {
   const path = run.path(packet), flow = run.flows[run.flowOf[packet]];
   const notes = path.filter(({ port, i }) => port.note[i]).map(({ port, i }) => run.notes[port.note[i] - 1]);
   const refused = notes.filter(([kind]) => kind === "refused");  // as a switch that floods a frame makes many
-  const rows = path.map(({ port, i }) => {
-    const left = port.left[i], isDropped = run.isDropped(port, i);
-    const ends = left === Infinity ? "still there at the end" : isDropped ? "dropped" : left === port.queued[i] ? "at once" : milliseconds(left - port.queued[i]);
-    return [button(seconds(port.queued[i]), `Go to ${seconds(port.queued[i])}, when ${port.label} queued it`, () => shown.go(port.queued[i])), port.label, port.to, ends];
+  const at = (time, what) => button(seconds(time), `Go to ${seconds(time)}, when ${what}`, () => shown.go(time));
+  const told = new Set();  // of a packet that a switch floods there are copies
+  const rows = path.flatMap(({ port, i }, n) => {
+    const queued = port.queued[i], before = path.slice(0, n).findLast((it) => it.port.to === port.node && it.port.left[it.i] <= queued), came = before?.port.left[before.i];
+    const row = [at(queued, `${port.label} queued it`), port.label, port.to, ...stay(run, port, i)];
+    if (!(queued - came >= ASKS_NS) || told.has(`${port.node} ${came}`)) return [row];
+    told.add(`${port.node} ${came}`);
+    const isAsked = run.events.some((it) => it.kind === "rule" && it.packet === packet && it.where === port.node);
+    return [[at(came, `${port.node} had it`), isAsked ? `${port.node}'s controller` : `in ${port.node}`, "", milliseconds(queued - came), ""], row];
   });
   return [
     heading(`Packet ${packet + 1} of ${run.packets}`),
     element("p", {}, `${flow.name}, ${run.isBack[packet] ? "back" : "there"}`),
     ...notes.filter(([kind]) => kind !== "refused" || refused.length === 1).map(([kind, words]) => element("p", { className: "why" }, `${WHY[kind] || "Why was it dropped?"} ${words}`)),
     ...(refused.length > 1 ? [element("details", {}, element("summary", {}, `${refused.length} nodes refused it without harm`), ...refused.map(([, words]) => element("p", {}, words)))] : []),
-    table(["Queued at", "Interface", "to", "left after"], rows),
+    table(["Came at", "Interface", "to", "waited", "on the link"], rows),
     element("details", { open: true }, element("summary", {}, "Headers, at its first interface"), table(["Header", ""], headers(run.headOf[packet], run.lengthOf[packet], flow.name.split(" ")[0]))),
   ];
 }
@@ -51,17 +65,18 @@ function cableParts(run, shown, number) {
 
 function nodeParts(run, shown, name) {
   const { kind, interfaces, routes } = run.nodes[name];
-  const told = run.events.filter((it) => it.packet === null && it.time <= shown.time && run.isAt(it.where, name)).slice(-5);
+  const told = run.events.filter((it) => (it.packet === null || ["route", "rule"].includes(it.kind)) && it.time <= shown.time && run.isAt(it.where, name)).slice(-5);
   const cut = run.cutAt(shown.time), hasVlans = interfaces.some((it) => it[4]);
   const states = interfaces.map(([port, addresses, state, mtu, vlans]) => [port, addresses, cut.has(run.cableOf(port)) ? "cable cut" : state, mtu, ...(hasVlans ? [vlans] : [])]);
   const sockets = run.tcp.filter((it) => it.node === name && it.times[0] <= shown.time).map((it) => {
     const [cwnd, ssthresh, rtt] = [it.cwnd, it.ssthresh, it.rtt].map((values) => valueAt(it.times, values)(shown.time));
     return [it.name, `${cwnd}`, ssthresh ? `${ssthresh}` : "none yet", milliseconds(1000 * rtt)];
   });
+  const ways = routes.map(([to, via, by]) => { const count = routes.filter((it) => it[0] === to).length; return [count > 1 ? `${to}, one of ${count} ways` : to, via, by]; });
   return [
     heading(`${name}, ${kind}`),
     table(["Interface", "addresses", "state", "MTU", ...(hasVlans ? ["VLANs"] : [])], states),
-    ...(routes.length ? [heading(run.packets ? "Routes, as the recording began" : "Routes"), table(["Destination", "via", "by"], routes)] : []),
+    ...(routes.length ? [heading(run.packets ? "Routes, as the recording began" : "Routes"), table(["Destination", "via", "by"], ways)] : []),
     ...(sockets.length ? [heading(`Sockets that send, at ${seconds(shown.time)}`), table(["Connection", "cwnd", "ssthresh", "smoothed RTT"], sockets)] : []),
     ...(told.length ? [heading("What happened here last"), table(["Time", "what", "why"], told.map((it) => [seconds(it.time), it.what, it.why]))] : []),
   ];

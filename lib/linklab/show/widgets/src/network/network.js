@@ -12,6 +12,7 @@ const SPEEDS = [[1, "as it was"], [0.1, "10 times slower"], [0.01, "100 times sl
 const SHORT_S = 6, LONG_S = 60, PLAYS_S = 10;  // what is shorter or longer than these is first played in so many seconds
 const STEP_MS = 500;                           // how often the picture changes for readers who want no motion
 const SLOW_MS = 100;                           // a machine that takes longer for a picture plays slower, and leaves nothing out
+const KEYS = { l: "loss", w: "longest wait", q: "queue full" };  // to the next event of a kind, with Shift to the one before
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 
 /** Draw what the model has packed; return it. */
@@ -39,7 +40,14 @@ export class Network {
     this.tops = new Map();
     this.build(keys, signal);
     this.go(0);
+    if (this.length) this.say(`Keys: n the next event, ${this.kindKeys().map(([letter, kind]) => `${letter} the next "${kind}", `).join("")}e the choice of events.`);
   }
+  /** The keys of kinds of events that there are. */
+  kindKeys() { return Object.entries(KEYS).filter(([, kind]) => this.runs.some((run) => run.events.some((it) => it.kind === kind))); }
+  /** A run's name before what is said of it, where there are two. */
+  nameOf(run) { return this.runs.length > 1 ? `${run.label}, ` : ""; }
+  /** Bring the network of a run into the window. */
+  see(run) { this.stages[this.runs.indexOf(run)].element.scrollIntoView({ block: "nearest" }); }
   colour(run, packet) { return ink(COLOURS[this.colours.get(run.kind(packet))]); }
   shows(run, packet) { return !this.hidden.size || !this.hidden.has(run.kind(packet)); }
   eventsOf(run) { return this.events[this.runs.indexOf(run)].open; }
@@ -122,7 +130,8 @@ export class Network {
     const keys = { "+": () => this.zoom(1.5), "-": () => this.zoom(1 / 1.5), f: () => this.fill() };
     if (this.length) {
       const step = event.shiftKey ? 2e7 : 1e6;
-      Object.assign(keys, { n: () => this.step(1), p: () => this.step(-1), l: () => this.step(1, "loss"), L: () => this.step(-1, "loss"), ".": () => this.hop(1), ",": () => this.hop(-1), 0: () => { this.look(0, this.length); this.zoom(0); } });
+      Object.assign(keys, { n: () => this.step(1), p: () => this.step(-1), e: () => this.events[0].filter.focus(), ".": () => this.hop(1), ",": () => this.hop(-1), 0: () => { this.look(0, this.length); this.zoom(0); } });
+      for (const [letter, kind] of Object.entries(KEYS)) Object.assign(keys, { [letter]: () => this.step(1, kind), [letter.toUpperCase()]: () => this.step(-1, kind) });
       if (!["BUTTON", "SUMMARY"].includes(tagName)) keys[" "] = () => this.playing ? this.pause() : this.play();
       if (type !== "range") Object.assign(keys, { ArrowRight: () => this.go(this.time + step), ArrowLeft: () => this.go(this.time - step), Home: () => this.begin(), End: () => this.go(this.length) });
     }
@@ -174,7 +183,11 @@ export class Network {
     this.view = [start, start + width];
     for (const curves of this.curves) curves.refresh();
   }
-  say(text) { this.said.textContent = text; }
+  /** Say what is shown. Interfaces that it names have their labels on the network, however small that is. */
+  say(text) {
+    this.said.textContent = text;
+    for (const stage of this.stages) stage.name(new Set(text.match(/[\w-]+/g)));
+  }
 
   /** Back to the beginning, and choose the first packet that is shown. */
   begin() {
@@ -199,7 +212,7 @@ export class Network {
     const { run, port, i, time, what } = best, packet = port.packet[i];
     this.go(time);
     this.choose(run, { packet });
-    this.say(`Packet ${packet + 1}${this.runs.length > 1 ? ` of ${run.label}` : ""}, ${run.kind(packet)}: ${run.isDropped(port, i) ? "is dropped at" : what} ${port.label}.`);
+    this.say(`${this.nameOf(run)}Packet ${packet + 1}, ${run.kind(packet)}: ${run.isDropped(port, i) ? "is dropped at" : what} ${port.label}.`);
   }
 
   /** Choose a packet, a cable or a node of a run: `{ packet }`, `{ cable }` or `{ node }`. */
@@ -242,10 +255,10 @@ function icon(it, path) {
 const key = (name, what) => element("li", {}, element("kbd", {}, name), ` ${what}`);
 
 function legend(recorded) {
-  const stage = [key("Tab, Enter", "to a node or a link, and choose it"), key("+ -", "zoom the network; drag to move it; Ctrl and the wheel, or a pinch"), key("f", "full screen")];
+  const stage = [key("Tab, \u2190 \u2191 \u2192 \u2193, Enter", "to the network, on to a node or a link there, and choose it"), key("+ -", "zoom the network; drag to move it; Ctrl and the wheel, or a pinch"), key("f", "full screen")];
   if (!recorded) return [element("ul", {}, ...stage)];
   return [
-    element("ul", {}, key("Space", "play or pause"), key("p n", "the event before, the next event of the table"), key("L l", "the loss before, the next loss"), key(", .", "the moment before, the next moment of a packet of the flows shown"), key("\u2190 \u2192", "a millisecond back or on, with Shift 20 (on the slider: a step of it)"), key("Home End", "the beginning and its first packet, the end"), key("0", "the whole time, the whole network"), ...stage),
+    element("ul", {}, key("Space", "play or pause"), key("p n", "the event before, the next event of the table"), ...Object.entries(KEYS).map(([letter, kind]) => key(`${letter.toUpperCase()} ${letter}`, `the "${kind}" before, the next one`)), key("e", "the choice of events"), key(", .", "the moment before, the next moment of a packet of the flows shown"), key("\u2190 \u2192", "a millisecond back or on, with Shift 20 (on the slider: a step of it)"), key("Home End", "the beginning and its first packet, the end"), key("0", "the whole time, the whole network"), ...stage),
     element("p", {}, "A rectangle is a packet of more than 200 bytes, a dot a smaller one; its colour is its flow's. A bar beside a cable is the queue of the interface at its beginning, as long as its limit: who waits in colour, and in grey those that are on the link already. A red frame: the queue is full. A line along a cable, on the side of the packets that go there, is what it carries around this moment: the wider, the more of its rate; ochre above half, red from nine tenths. One without a rate is at most half as wide, beside the busiest. Point at a link, or go there by Tab, for its numbers: packets in the queue, those on the link among them, of its limit, and what it sends. A red cross is a loss, or a cut cable. Drag across a track to zoom, click to go there, double-click for all."),
     element("p", {}, "Linux's netem holds a packet for the link's delay and for its turn in one queue, and its limit counts both. Here a packet waits first, and then travels for the link's delay: it leaves the link at the instant at which it did. A link that is not shaped takes no time: it glows where a packet has just passed."),
   ];

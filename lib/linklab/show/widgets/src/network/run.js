@@ -126,6 +126,12 @@ export class Run {
     return where === node || this.ports.some((port) => port.name === where && port.node === node)
       || this.cables.some(({ nodes: [one, two] }) => [one, two].includes(node) && [`${one}-${two}`, `${two}-${one}`].includes(where));
   }
+  /** The thing of the picture that an event's place is: a node, or the cable at an interface. */
+  thingAt(where) {
+    if (this.nodes[where]) return { node: where };
+    const cable = this.cables.findIndex(({ ends, nodes: [one, two] }) => [...ends, `${one}-${two}`, `${two}-${one}`].includes(where));
+    return cable < 0 ? {} : { cable };
+  }
   linkName(n) { const { name, ends } = this.cables[n]; return `${name}${name ? ", " : ""}${ends.join(" to ")}`; }
   /** What a port sent until a time, and how many packets were lost in its queue or behind it. */
   until(port, time) {

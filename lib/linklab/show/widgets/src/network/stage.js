@@ -12,6 +12,7 @@ const LEGIBLE = 0.8;                           // below this size labels are lef
 const NEAR = 16;                               // so many pixels of the screen beside a thing a click still means it
 const LOAD = 12, FULL = 0.9, BUSY = 0.5;       // width of a link that carries all it can; shares as in svg.py
 const DENSE = 2;                               // packets with less room than so many pixels of the screen are not drawn
+const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 const GLOW_S = 0.25;                           // so long a cable that takes no time shows who has just passed it
 
 export class Stage {
@@ -35,6 +36,10 @@ export class Stage {
     this.loads = new Map([...this.svg.querySelectorAll("[data-load]")].map((it) => [it.dataset.load, it]));
     this.nodes = [...this.svg.querySelectorAll("[data-node]")];
     for (const it of this.nodes) this.touchable(it, `${it.dataset.node}, ${run.nodes[it.dataset.node].kind}`, { node: it.dataset.node });
+    this.things = [...this.nodes, ...this.cables];
+    this.stop(this.things[0]);
+    this.ports = [...this.svg.querySelectorAll(".label[data-port]")];
+    for (const it of this.ports) it.querySelector("text").removeAttribute("textLength");
     this.canvas = element("canvas", { ariaHidden: "true" });
     this.holder.append(this.canvas);
     this.element = element("div", { className: "stage" }, this.holder);
@@ -54,9 +59,29 @@ export class Stage {
     new ResizeObserver(() => this.resize()).observe(this.element);
   }
   touchable(part, label, what) {
-    for (const [name, value] of [["tabindex", 0], ["role", "button"], ["aria-label", label]]) part.setAttribute(name, value);
-    part.addEventListener("keydown", (event) => { if (event.key === "Enter") this.shown.choose(this.run, what); });
+    for (const [name, value] of [["role", "button"], ["aria-label", label]]) part.setAttribute(name, value);
+    part.addEventListener("focus", () => this.stop(part));
+    part.addEventListener("keydown", (event) => {
+      const way = ARROWS[event.key], next = way && this.beside(part, way);
+      if (event.key === "Enter") this.shown.choose(this.run, what);
+      if (!way) return;
+      event.preventDefault(); event.stopPropagation();
+      next?.focus();
+    });
   }
+  /** Tab comes to one thing of the network, that which had the focus last; arrows go on from there. */
+  stop(part) { for (const it of this.things) it.setAttribute("tabindex", it === part ? 0 : -1); }
+  /** The nearest node or link in a direction. */
+  beside(part, [right, down]) {
+    const middle = (it) => { const box = it.getBoundingClientRect(); return [box.left + box.width / 2, box.top + box.height / 2]; };
+    const [x, y] = middle(part);
+    return this.things.map((it) => {
+      const [to_x, to_y] = middle(it), ahead = (to_x - x) * right + (to_y - y) * down, aside = Math.abs((to_x - x) * down) + Math.abs((to_y - y) * right);
+      return [ahead > 1 && ahead >= aside ? ahead + 2 * aside : Infinity, it];
+    }).filter(([far]) => far < Infinity).sort(([one], [two]) => one - two)[0]?.[1];
+  }
+  /** Show the labels of these interfaces, whatever the size. */
+  name(names) { for (const it of this.ports) it.classList.toggle("named", names.has(it.dataset.port)); }
 
   resize() {
     const wide = this.element.clientWidth;
@@ -150,7 +175,7 @@ export class Stage {
     });
     for (const it of this.nodes) it.classList.toggle("chosen", chosen.node === it.dataset.node);
     for (const port of run.ports) if (port.line) { this.drawLoad(port, shown.time); if (port.waits) this.drawPort(port, shown.time); else this.drawPassing(port, shown.time); }
-    for (const [port, words, lane] of this.numbers) this.write(port.waits ? `${run.countOf(port, run.held(port, shown.time))}, ${words}` : words, lane);
+    for (const [port, words, lane] of this.numbers) this.write([...(port.waits ? [run.countOf(port, run.held(port, shown.time))] : []), ...(words ? [words] : [])].join(", "), lane);
     const linger = Math.max(2e6, 0.4e9 * shown.speed);
     const crossed = new Set();  // the last loss at each interface: of a burst the crosses would cover each other
     for (let n = lastUpTo(shown.lossTimes.get(run), shown.time); n >= 0; n--) {
@@ -210,6 +235,7 @@ export class Stage {
       pen.fillRect(room - (place + 1) * step, -thick / 2, Math.max(step - (step > 3 ? 0.8 : 0), 0.5), thick);
     });
     const isFull = waiting.length + moving.length >= limit;
+    if (isFull && port.limit && !this.numbers.some(([it]) => it === port)) this.numbers.push([port, "", lane]);
     pen.strokeStyle = ink(isFull ? LOSS : EDGE); pen.lineWidth = isFull ? 2 : 1; pen.strokeRect(0, -thick / 2, room, thick);
     pen.restore();
     waiting.forEach((i, place) => this.drawn.push({ at: lane.at(room - (place + 0.5) * step, OFF * unit), packet: port.packet[i] }));
@@ -229,7 +255,8 @@ export class Stage {
   write(words, lane) {
     const { pen } = this;
     pen.font = `bold ${Math.max(11, 11 / this.scale)}px system-ui, sans-serif`; pen.textAlign = "center"; pen.textBaseline = "middle";
-    const aside = Math.abs(Math.sin(lane.angle)) * pen.measureText(words).width / 2, [x, y] = lane.at(lane.length / 2, (OFF + THICK) * this.unit + aside);
+    const { width } = pen.measureText(words), aside = Math.abs(Math.sin(lane.angle)) * width / 2, isShort = lane.length < width;  // the cable: a cross may be there
+    const [x, y] = lane.at(lane.length / 2, (OFF + THICK * (isShort ? 2.5 : 1)) * this.unit + aside);
     pen.lineWidth = 4; pen.lineJoin = "round"; pen.strokeStyle = ink(GROUND); pen.fillStyle = ink(INK);
     pen.strokeText(words, x, y); pen.fillText(words, x, y);
   }
