@@ -279,9 +279,12 @@ def check_frames(answers: object) -> Result:
         Slip(_TTL, "that is what h1 sent", "tcpdump shows the request twice: before r1 and behind it"),
         Slip(_TTL - 2, "that counts two routers", "the request crosses r1's cable twice, and r1 once"),
     )
-    hint = "each router takes one off: which devices on the way from h1 to h3 are routers?"
+    hints = (
+        "each router takes one off: which devices on the way from h1 to h3 are routers?",
+        "tcpdump prints the request twice at r1: read the ttl of the one that r1 sends on",
+    )
     expected = stated(_TTL - 1, "", "64, less one for r1", digits=4)
-    ttl = Value("ttl", "TTL of the request at h3", expected, hint, slips, by_tool=True)
+    ttl = Value("ttl", "TTL of the request at h3", expected, hints, slips, by_tool=True)
     return asked("Lab 10, two frames", answers, (ttl, *choices(_FOLDER, "changed")))
 
 
