@@ -50,7 +50,7 @@ def test_the_packet_that_waited_longest_is_told_without_its_travel() -> None:
     (event,) = events_of(recording([(0, 10.8, 0), (0, 12.4, 1), (0, 14, 2), (30, 10.8, 0)])).of("longest wait")
     assert event.packet == 2
     assert "waits 4.000 ms" in event.what
-    assert event.why.startswith("2 packets stood before it")
+    assert event.why.startswith("2 packets were in it")
 
 
 def test_of_packets_that_met_no_other_none_waits_longest() -> None:

@@ -312,15 +312,15 @@ def test_arrows_go_from_node_to_link_and_tab_leaves_the_network(browser: Chrome,
     assert not ask("p.stages[0].holder.contains(document.activeElement)")
 
 
-def test_an_interface_that_is_named_has_its_label_however_small_the_network(
+def test_an_interface_that_is_named_has_its_name_however_small_the_network(
     browser: Chrome, opened: Callable[..., Ask]
 ) -> None:
-    with screen(browser, 390, 800):
-        ask = opened(COURSE)
-        shown = "[...document.querySelectorAll('.label')].filter((it) => it.getBoundingClientRect().width)"
-        assert ask(f"{shown}.length") == 0
-        ask("p.say('The queue of r2-eth2 is full.')")
-        assert ask(f"{shown}.map((it) => it.dataset.port)") == ["r2-eth2"]
+    with screen(browser, 200, 800):
+        ask = opened(recorded())
+        numbers = "p.stages[0].numbers.map(([port]) => port.name)"
+        assert ask(numbers) == []
+        pressed(browser, "l")
+        assert ask(numbers) == ["h1-eth0"]
 
 
 def test_equal_routes_are_said_to_be_such(opened: Callable[..., Ask]) -> None:
@@ -448,6 +448,9 @@ def test_of_two_runs_an_event_names_its_own_and_the_other_shows_the_same_place(
     other, own = ask("p.inspectors.map((it) => it.textContent)")
     assert "At 0.004000 s" in other
     assert "Packet 5 of" in own
+    for width in (390, 1000, 1366):
+        with screen(browser, width, 768):
+            assert ask("p.inspectors.map((it) => it.scrollWidth - it.clientWidth)") == [0, 0]
 
 
 # how light the page's ground, its text, the network's text and a curve are: from 0 to 255

@@ -599,7 +599,7 @@ def _wait(name: str, runs: Mapping[str, Run]) -> Value:
     ]
     hints = (
         f"at which time does h2's ping number {_READ_PING} come to r1-eth2, and when does it leave?",
-        "untick TCP, press . until the panel shows this ping, and read 'left after'",
+        "untick TCP, press . until the panel shows this ping, and read 'waited'",
         "or take the ping's round trip, and subtract the delay of both directions",
     )
     one_ms = frame_ms(rate_mbps(run))

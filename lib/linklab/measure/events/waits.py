@@ -77,7 +77,7 @@ def _longest_event(traffic: RecordedTraffic, wait: _Wait, *, is_longest: bool) -
     source, destination = traffic.ends_in_words(hop.head)
     packet = f"A packet from {source} to {destination}" if source else f"A packet of {flow.name}"
     what = f"{packet} waits {wait.ns / 1e6:.3f} ms, longer than any other in the queue of {hop.interface}."
-    why = f"{hop.waiting} packet{'' if hop.waiting == 1 else 's'} stood before it, on the link or in the queue."
+    why = f"{hop.waiting} packet{' was' if hop.waiting == 1 else 's were'} in it, or on the link, when it came."
     if is_longest:
         why += " No packet of this recording waits longer in a queue."
     return traffic.event(hop.queued_ns, "longest wait", hop.interface, what, why, packet=hop.packet, flow=flow.name)

@@ -17,10 +17,10 @@ export function inspected(run, shown, { packet, cable, node }) {
 
 /** How long a packet waited at an interface, and how long it was on the link behind it; or where its way ended. */
 function stay(run, port, i) {
-  const all = port.left[i] - port.queued[i], link = Math.min(all, port.delay_ns), took = (ns) => ns ? milliseconds(ns) : "no time";
+  const all = port.left[i] - port.queued[i], link = Math.min(all, port.delay_ns), took = (ns, none) => ns ? milliseconds(ns) : none;
   if (all === Infinity) return ["still there at the end", ""];
   if (run.isDropped(port, i)) return [all ? `dropped after ${milliseconds(all)}` : "dropped", ""];
-  return [took(all - link), run.isLost(port, i) ? "lost" : took(link)];
+  return [took(all - link, "at once"), run.isLost(port, i) ? "lost" : took(link, "no time")];
 }
 
 const heading = (words) => element("h2", {}, words);

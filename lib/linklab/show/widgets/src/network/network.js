@@ -183,7 +183,7 @@ export class Network {
     this.view = [start, start + width];
     for (const curves of this.curves) curves.refresh();
   }
-  /** Say what is shown. Interfaces that it names have their labels on the network, however small that is. */
+  /** Say what is shown. Interfaces that it names have their names on the network, however small that is. */
   say(text) {
     this.said.textContent = text;
     for (const stage of this.stages) stage.name(new Set(text.match(/[\w-]+/g)));

@@ -17,7 +17,7 @@ const GLOW_S = 0.25;                           // so long a cable that takes no 
 
 export class Stage {
   constructor(run, shown) {
-    this.run = run; this.shown = shown; this.drawn = []; this.zoomed = 1;
+    this.run = run; this.shown = shown; this.drawn = []; this.zoomed = 1; this.named = new Set();
     [this.width, this.height] = run.size;
     this.middle = [this.width / 2, this.height / 2];
     this.holder = element("div", { className: "view", innerHTML: run.svg });
@@ -38,8 +38,6 @@ export class Stage {
     for (const it of this.nodes) this.touchable(it, `${it.dataset.node}, ${run.nodes[it.dataset.node].kind}`, { node: it.dataset.node });
     this.things = [...this.nodes, ...this.cables];
     this.stop(this.things[0]);
-    this.ports = [...this.svg.querySelectorAll(".label[data-port]")];
-    for (const it of this.ports) it.querySelector("text").removeAttribute("textLength");
     this.canvas = element("canvas", { ariaHidden: "true" });
     this.holder.append(this.canvas);
     this.element = element("div", { className: "stage" }, this.holder);
@@ -80,8 +78,8 @@ export class Stage {
       return [ahead > 1 && ahead >= aside ? ahead + 2 * aside : Infinity, it];
     }).filter(([far]) => far < Infinity).sort(([one], [two]) => one - two)[0]?.[1];
   }
-  /** Show the labels of these interfaces, whatever the size. */
-  name(names) { for (const it of this.ports) it.classList.toggle("named", names.has(it.dataset.port)); }
+  /** Write the names of these interfaces where labels are left out. */
+  name(names) { this.named = names; this.draw(); }
 
   resize() {
     const wide = this.element.clientWidth;
@@ -175,7 +173,9 @@ export class Stage {
     });
     for (const it of this.nodes) it.classList.toggle("chosen", chosen.node === it.dataset.node);
     for (const port of run.ports) if (port.line) { this.drawLoad(port, shown.time); if (port.waits) this.drawPort(port, shown.time); else this.drawPassing(port, shown.time); }
-    for (const [port, words, lane] of this.numbers) this.write([...(port.waits ? [run.countOf(port, run.held(port, shown.time))] : []), ...(words ? [words] : [])].join(", "), lane);
+    const isNamed = (port) => this.scale < LEGIBLE && this.named.has(port.name);
+    for (const port of run.ports) if (port.line && isNamed(port) && !this.numbers.some(([it]) => it === port)) this.numbers.push([port, "", this.lane(port)]);
+    for (const [port, words, lane] of this.numbers) this.write([isNamed(port) && port.name, port.waits && run.countOf(port, run.held(port, shown.time)), words].filter(Boolean).join(", "), lane);
     const linger = Math.max(2e6, 0.4e9 * shown.speed);
     const crossed = new Set();  // the last loss at each interface: of a burst the crosses would cover each other
     for (let n = lastUpTo(shown.lossTimes.get(run), shown.time); n >= 0; n--) {
@@ -254,11 +254,13 @@ export class Stage {
   /** Write the numbers of a direction beside it. */
   write(words, lane) {
     const { pen } = this;
-    pen.font = `bold ${Math.max(11, 11 / this.scale)}px system-ui, sans-serif`; pen.textAlign = "center"; pen.textBaseline = "middle";
-    const { width } = pen.measureText(words), aside = Math.abs(Math.sin(lane.angle)) * width / 2, isShort = lane.length < width;  // the cable: a cross may be there
-    const [x, y] = lane.at(lane.length / 2, (OFF + THICK * (isShort ? 2.5 : 1)) * this.unit + aside);
-    pen.lineWidth = 4; pen.lineJoin = "round"; pen.strokeStyle = ink(GROUND); pen.fillStyle = ink(INK);
-    pen.strokeText(words, x, y); pen.fillText(words, x, y);
+    const high = Math.max(11, 11 / this.scale);
+    pen.font = `bold ${high}px system-ui, sans-serif`; pen.textAlign = "center"; pen.textBaseline = "middle";
+    const { width } = pen.measureText(words), aside = Math.abs(Math.sin(lane.angle)) * width / 2;
+    const isShort = lane.length - width < 30 * this.unit;  // the cable: at its end a cross may be
+    const [x, y] = lane.at(lane.length / 2, (OFF + THICK * (isShort ? 3 : 1)) * this.unit + aside);
+    pen.fillStyle = ink(GROUND); pen.fillRect(x - width / 2 - 3, y - 0.6 * high, width + 6, 1.2 * high);
+    pen.fillStyle = ink(INK); pen.fillText(words, x, y);
   }
   drawPacket(packet, [x, y], angle, long) {
     const { pen, run, unit } = this, isChosen = packet === this.shown.chosen.get(run)?.packet;
