@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 
 from linklab.labs.lab07 import rules as lab07
-from linklab.measure import Repeats
-from tests.grade.made_runs import together, transfer
+from linklab.measure import QueueCounters, Repeats
+from tests.grade.made_runs import origin, together, transfer
 
 from .refused import Table, refused
 
@@ -35,6 +35,7 @@ FOUR = Repeats(tuple(together(transfer("h1-h4", [7.0, 7.0]), transfer("h2-h5", r
                      for rate in (7.2, 6.4, 8.1, 7.5)), ())  # fmt: skip
 SURE = {"mean": 7.3, "half_width": 1.125, "runs": 17}
 ALONE = transfer("h1-h4", [14.2, 14.25])
+BESIDE_OTHERS = replace(origin(), queues=(QueueCounters("r2", "r2-eth2", 63000, 2 * 46_390_000, 0, 0, 0),))
 WRONG: Table = {
     lab07.check_fault: [
         ({"whose_fault": "b", "streams": "d"}, "each TCP connection knows only itself"),
@@ -65,6 +66,7 @@ WRONG: Table = {
         (3, None, "not measured yet"),
         (3, transfer("h1-h4", 28.4), "write streams=2"),
         (3, MEASURED, "h2 and h3 are silent"),
+        (3, replace(transfer("h1-h4", [7.1, 7.1]), origin=BESIDE_OTHERS), "sent 2 times as much: others sent too"),
         (3, transfer("h2-h5", [14.2, 14.2]), "there is no SimpleperfFlow or TcpFlow h1-h4"),
         (3, transfer("h1-h4", [16.2, 16.2]), "so it is true here that h1 gets clearly more"),
         (3, replace(ALONE, flow=replace(ALONE.flow, duration_s=10)), "write duration_s=25"),

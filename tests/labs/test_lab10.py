@@ -22,10 +22,10 @@ from tests.labs.refused import refused
 BUILT = expected_state(router_on_a_stick(10))
 
 
-def live(which: str, node: str = "s1", **changes: Any) -> NetworkState:
+def live(which: str, node: str = "s1", *, state: NetworkState = BUILT, **changes: Any) -> NetworkState:
     """The state with one interface changed; removed where it is changed to nothing."""
     nodes = []
-    for each in BUILT.nodes:
+    for each in state.nodes:
         interfaces = [replace(it, **changes) if it.name == which else it for it in each.interfaces]
         if not changes:
             interfaces = [it for it in interfaces if it.name != which]
@@ -197,6 +197,7 @@ def test_an_open_vswitch_is_judged_by_its_ports_and_by_pings() -> None:
 
 
 WITHOUT_20 = live("s1-eth5", vlans=Membership(None, (10,)))
+BOTH_IN_10 = live("s1-eth4", vlans=Membership(10), state=live("s1-eth3", vlans=Membership(10), state=WITHOUT_20))
 
 
 def pinged(source: str, destination: str, answered: int, state: NetworkState = WITHOUT_20) -> PingResult:
@@ -237,6 +238,7 @@ test_wrong_ones_are_refused_and_named = refused(
             (3, None, "not measured yet"),
             (3, pinged("h3", "h4", 3, BUILT), "the trunk was trunk of VLANs 10, 20"),
             (3, pinged("h3", "h4", 3, live("s1-eth5", vlans=None)), "one of all VLANs"),
+            (3, pinged("h3", "h4", 3, BOTH_IN_10), "h3's port was of VLAN 10"),
             (3, pinged("h1", "h3", 0), "there is no PingFlow h3-h4"),
             (3, pinged("h3", "h4", 0), "0 of 3 pings were answered"),
             (3, replace(pinged("h3", "h4", 3), interrupted=True), "stopped before its end"),

@@ -17,7 +17,7 @@ from linklab.labs import NOTHING
 from linklab.labs.lab11 import figures, functions
 from linklab.labs.lab11 import rules as lab11
 from linklab.labs.lab11.rules import dumbbell
-from linklab.measure import QueueResult, Run, SocketsResult, TcpFlow, TcpResult
+from linklab.measure import ConstantRateFlow, ConstantRateResult, QueueResult, Run, SocketsResult, TcpFlow, TcpResult
 from linklab.network import COURSE, Network, bdp_packets, path
 from linklab.network.variants import variants
 from linklab.show.figure import Drawing
@@ -26,6 +26,13 @@ from tests.labs.altered import changed, given, read_back, without
 from tests.labs.lab11_runs import VARIANT, controls, depths, kept, lossy, queues, together
 from tests.labs.predicted import commit
 from tests.labs.refused import Table, refused
+
+
+def beside_a_stream(run: Run) -> Run:
+    """The run, if a stream of 8 Mbit/s had crossed B as well."""
+    flow = ConstantRateFlow("h2", "h4", 8, 20)
+    return replace(run, results=(*run.results, ConstantRateResult(flow, run.results[0].origin, 2, 2, 2, 20)))
+
 
 # --- What ss says
 
@@ -275,6 +282,7 @@ def test_cubic_on_a_lossy_link_shows_the_wrong_sentence_and_nothing_else_does(st
             (3, read_back(shown, "r1-eth2", queue_packets=7), "queue_packets=7"),
             (3, changed(shown, TcpResult, duration_s=5), "write duration_s=20"),
             (3, depths(student)[7], "does not belong here"),
+            (3, beside_a_stream(shown), "ConstantRateFlow h2-h4 does not belong here"),
             (3, replace(shown, interrupted=True), "stopped before its end"),
             # a run by whose numbers the sentence would be true
             (3, given(shown, TcpResult, throughput_mbps=13.5), "so it is true here that CUBIC gets about 70 %"),

@@ -24,6 +24,11 @@ from tests.labs.predicted import commit
 from tests.labs.refused import Table, refused
 
 
+def in_one_queue(run: Run) -> Run:
+    """The run with fq_codel that was told to have one queue."""
+    return given(run, QueueResult, discipline=ONE_FLOW)
+
+
 def shaped(run: Run, **values: Any) -> Run:
     """The run with what r1-eth2 does read back otherwise."""
     return read_back(run, "r1-eth2", **values)
@@ -315,6 +320,7 @@ def test_four_connections_beside_one_show_the_wrong_sentence_and_nothing_else_do
             (None, shown, "not answered yet"),
             (4, None, "not measured yet"),
             (4, uploads(student)["cake"], "U's queue was cake"),
+            (4, in_one_queue(shown), "all flows into one queue"),
             (4, without(shown, QueueResult), "no QueueFlow r1-h3"),
             (4, changed(shown, TcpResult, streams=4), "let h2 open one connection"),
             (4, changed(shown, TcpResult, streams=1), "write streams=4"),

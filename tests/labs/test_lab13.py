@@ -12,7 +12,7 @@ from linklab import start
 from linklab.course import using
 from linklab.labs.lab13 import figures, trying
 from linklab.labs.lab13 import rules as lab13
-from linklab.measure import Origin, TcpFlow, TcpResult
+from linklab.measure import Origin, QueueCounters, TcpFlow, TcpResult
 from linklab.network import Network, expected_state
 from linklab.network.variants import variants
 
@@ -151,6 +151,12 @@ def sent(rate_mbps: float, network: Network | None = None, address: str = "10.0.
     return TcpResult(flow, origin, rate_mbps, 1, 10, 0, "cubic", (), ())
 
 
+def beside_another(found: TcpResult) -> TcpResult:
+    """The transfer, if another one got as much at the same time."""
+    both = QueueCounters("sender", "sender-eth1", 1700, 2 * 1_241_600, 0, 0, 0)
+    return replace(found, origin=replace(found.origin, queues=(both,)))
+
+
 def delayed(**changes: float) -> Network:
     network = lab13.the_network()
     links = tuple(link.reshaped(**changes) if link.label == "near" else link for link in network.links)
@@ -177,6 +183,7 @@ test_wrong_ones_are_refused_and_named = refused(
             (None, sent(0.44), "not answered yet"),
             (3, None, "not measured yet"),
             (3, sent(1.875), "1.88 of 2 Mbit/s"),
+            (3, beside_another(sent(0.95)), "others sent too"),
             (3, sent(0.44, address="10.0.2.2"), "another link"),
             (3, sent(0.44, delayed(delay_ms=200)), "delay_ms=200"),
             (3, sent(0.44, delayed(rate_mbps=0.5)), "rate_mbps=0.5"),

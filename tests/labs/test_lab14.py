@@ -12,7 +12,7 @@ from linklab.course import using
 from linklab.grade import Result
 from linklab.labs.lab14 import networks
 from linklab.labs.lab14 import rules as lab14
-from linklab.measure import EchoFlow, EchoResult, Origin, PingFlow, PingResult, Run
+from linklab.measure import EchoFlow, EchoResult, Origin, PingFlow, PingResult, QueueCounters, Run
 from linklab.network import COURSE, Network, expected_state
 from linklab.network.variants import variant
 from linklab.programs.controller import RunningController, start_controller
@@ -436,12 +436,20 @@ def echoed(lost: dict[str, int], source: str = "h1", network: Network | None = N
     return Run(tuple(results), 0.0)
 
 
+def sent_by_s2(frames: int, found: Run) -> Run:
+    """The run, if so many frames crossed the cable from the servers to the clients."""
+    counted = QueueCounters("s2", "s2-eth3", frames, 100 * frames, 0, 0, 0)
+    results = (replace(it, origin=replace(it.origin, queues=(counted,))) for it in found.results)
+    return replace(found, results=tuple(results))
+
+
 def test_right_answers_on_the_first_ping_and_the_claim_pass() -> None:
     assert lab14.check_account(ASKS, "a").passed
     assert lab14.check_claim(4, echoed({"h3": 0, "h4": 5})).passed
     assert lab14.check_claim(4, echoed({"h3": 5, "h4": 0}, "h2")).passed
     with using(VARIANT):
         assert lab14.check_claim(4, echoed({"h4": 5, "h3": 1})).passed
+    assert lab14.check_claim(4, sent_by_s2(14, echoed({"h3": 0, "h4": 5}))).passed
 
 
 test_wrong_ones_are_refused_and_named = refused(
@@ -459,6 +467,7 @@ test_wrong_ones_are_refused_and_named = refused(
             (4, None, "not measured yet"),
             (4, echoed({"h4": 5}), "there is no EchoFlow h1-h3"),
             (4, echoed({"h3": 5, "h4": 5}), "h3 does not answer either"),
+            (4, sent_by_s2(7, echoed({"h3": 0, "h4": 5})), "no answer of h4 came to h1 at all"),
             (4, echoed({"h3": 0, "h4": 0}), "5 of 5 answers of h4 are accepted"),
             (4, echoed({"h3": 0, "h4": 5}, network=COURSE), "on another network"),
             (4, replace(echoed({"h3": 0, "h4": 5}), interrupted=True), "stopped before its end"),

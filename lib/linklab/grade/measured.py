@@ -26,7 +26,7 @@ from linklab.analysis.sharing import direction_of
 from linklab.analysis.tcp_model import bottleneck_hop
 from linklab.errors import NetworkError
 from linklab.grade.check import Check, Hints, Refuse, listed
-from linklab.grade.path_questions import path_between
+from linklab.grade.path_questions import DATA_BYTES, FRAME_BYTES, path_between
 from linklab.grade.questions import Slip, Value
 from linklab.grade.wanted import (
     OWN_NETWORK,
@@ -52,7 +52,8 @@ from linklab.measure import (
     UdpResult,
 )
 from linklab.measure.tool import ResultT
-from linklab.network import Network, NetworkState
+from linklab.network import End, Network, NetworkState
+from linklab.units import BITS_PER_BYTE
 
 Transfer = TcpResult | SimpleperfResult
 TRANSFERS: Final[tuple[type[Transfer], ...]] = (SimpleperfResult, TcpResult)
@@ -158,6 +159,19 @@ def _refuse_another_path(what: str, result: ToolResult, ends: tuple[str, str]) -
             reason = f"meanwhile {hop.out.interface}, which is on this path, sent {counted.sent_packets} frames"
             hint = "measure each path by itself, and keep what measure.run returned under this path's name"
             raise Refuse(what, f"these are no packets of {'-'.join(ends)}: {reason}", hint)
+
+
+_ALONE_AT_MOST: Final = 1.3
+"""How many times a transfer's own bytes an interface sends at most while nobody else uses it."""
+
+
+def refuse_shared(what: str, sent: Transfer, end: End) -> None:
+    """Refuse a transfer during which others used its link, as the queue of the interface ``end`` counted."""
+    counted = sent.origin.queue(end.node, end.interface)
+    own_bytes = sent.throughput_mbps * 1e6 / BITS_PER_BYTE * sent.flow.duration_s * FRAME_BYTES / DATA_BYTES
+    if counted is not None and counted.sent_bytes > _ALONE_AT_MOST * own_bytes:
+        reason = f"meanwhile {end.interface} sent {counted.sent_bytes / own_bytes:.2g} times as much: others sent too"
+        raise Refuse(what, reason, "measure this transfer by itself: give what measure.run returned")
 
 
 def refuse_without_theory(

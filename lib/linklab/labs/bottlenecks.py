@@ -12,7 +12,7 @@ from typing import Any, Final
 from linklab.grade.measured import first_between, state_of_run
 from linklab.grade.questions import Slip, Value, stated
 from linklab.grade.wanted import Field, Others, Wanted, at_least, exactly, refuse_another_network, require_shape
-from linklab.measure import QueueResult, Run, TcpFlow, TcpResult
+from linklab.measure import ConstantRateFlow, QueueResult, Run, TcpFlow, TcpResult, UdpFlow
 from linklab.network import End, Host, Link, Network, Router, Shape, Subnet
 from linklab.network.variants import derived_name, first_octets
 
@@ -73,7 +73,9 @@ def transfer(ends: Pair, control: str, duration_s: float) -> Wanted[TcpResult]:
     return Wanted(TcpFlow, ends, fields)
 
 
-NO_OTHER_TRANSFER: Final[Others] = {TcpFlow: "leave it out: it takes a share of the bottleneck"}
+NO_OTHER_TRANSFER: Final[Others] = dict.fromkeys(
+    (TcpFlow, UdpFlow, ConstantRateFlow), "leave it out: it takes a share of the bottleneck"
+)
 _RESTART: Final = (
     "start the lab again; then replace only the queue under class 5:1: tc qdisc replace ... parent 5:1 ..."
 )

@@ -16,6 +16,7 @@ from statistics import NormalDist, fmean, pstdev, stdev
 from typing import Final
 
 from linklab.analysis import Expectation, Load, tcp_throughput
+from linklab.analysis.tcp_model import bottleneck_hop
 from linklab.course import course_network
 from linklab.grade.check import Check, Refuse, a_kind, collect_checks
 from linklab.grade.choices import letters
@@ -25,6 +26,7 @@ from linklab.grade.measured import (
     Transfer,
     expectations,
     measured,
+    refuse_shared,
     refuse_without_theory,
     run_checks,
     run_of,
@@ -455,7 +457,9 @@ def _nothing_left(given: object) -> Check:
     found = require_run(_ALONE, run, [wanted], how, others)
     refuse_another_network(_ALONE, state_of_run(found))
     refuse_without_theory(_ALONE, state_of_run(found), [("h1", "h4")], limited=True)
-    alone = tcp_throughput(path_between("h1", "h4", state_of_run(found)))
+    path = path_between("h1", "h4", state_of_run(found))
+    refuse_shared(_ALONE, transfers(found)[0], bottleneck_hop(path).out)
+    alone = tcp_throughput(path)
     total = throughput_of(found, "h1-h4") or 0.0
     return contradicts(
         f"h1 gets clearly more than one connection alone, {alone.value:.4g} Mbit/s by theory",

@@ -28,6 +28,7 @@ from linklab.measure import ConstantRateFlow, ConstantRateResult, EchoFlow, Echo
 from linklab.measure.flows import FlowOf
 from linklab.network import Network, by_name, path
 from linklab.network.catalogue import l3_switch, router_on_a_stick
+from linklab.network.state import Membership
 from linklab.network.theory import cable_rtt_ms, datagram_wire_bytes
 from linklab.units import ETHERNET_HEADER_BYTES, IPV4_HEADER_BYTES, UDP_HEADER_BYTES, transmission_ms
 
@@ -331,6 +332,12 @@ def _stays_inside(given: object) -> Check:
             "Open vSwitch: ovs-vsctl set port s1-eth5 trunks=10. A bridge: bridge vlan del dev s1-eth5 vid 20",
         )
         raise Refuse(what, f"the trunk was {vlans or 'one of all VLANs'}", step, "a trunk without VLAN 20")
+    for name, port in (("h3", "s1-eth3"), ("h4", "s1-eth4")):
+        face = state.interface("s1", port) if state is not None else None
+        found = face.vlans if face is not None else None
+        if found != Membership(_CUT_VLAN):
+            hint = f"the sentence speaks of hosts of VLAN {_CUT_VLAN}: {port} must be an access port of it"
+            raise Refuse(what, f"{name}'s port was of {found or 'no VLAN'}", hint, f"VLAN {_CUT_VLAN}")
     answered = run.sent_packets - run.lost_packets
     return contradicts(
         "h3 and h4 are cut off from each other",

@@ -498,15 +498,18 @@ def check_apart(runs: object) -> Result:
 
     def judge(kind: str, given: object) -> Iterator[Check]:
         run = run_of(kind, given, RUN_S, kind)
-        queue = queue_of(run).discipline
-        if "flowblind" in queue or _setting(run, "flows") == 1:
-            hint = f"leave the number of flows as it is: tc qdisc replace dev r1-eth2 parent 5:1 {kind}"
-            raise Refuse(
-                kind, "this one was told to put all flows into one queue", hint, "a queue for each flow", queue
-            )
+        _refuse_one_for_all(kind, run)
         return _alone_checks(kind, run)
 
     return asked_each("Lab 12, flows apart", runs, APART, judge, '{"fq_codel": measure.run_together(...), ...}')
+
+
+def _refuse_one_for_all(what: str, run: Run) -> None:
+    """Refuse a run through a queue that has queues for flows, but was told to put all flows into one."""
+    queue, kind = queue_of(run).discipline, kind_of(run)
+    if "flowblind" in queue or _setting(run, "flows") == 1:
+        hint = f"leave the number of flows as it is: tc qdisc replace dev r1-eth2 parent 5:1 {kind}"
+        raise Refuse(what, "this one was told to put all flows into one queue", hint, "a queue for each flow", queue)
 
 
 # --- Marks in place of losses
@@ -687,6 +690,7 @@ def _many_connections(given: object) -> Check:
     if kind_of(run) != "fq_codel":
         hint = "the sentence speaks of fq_codel: put it at U, and measure again"
         raise Refuse(_SHOWS, f"U's queue was {kind_of(run)}", hint, "fq_codel", queue_of(run).discipline)
+    _refuse_one_for_all(_SHOWS, run)
     sent = run.of(TcpResult)
     share = fsum(it.throughput_mbps for it in sent if it.flow.source == UPLOAD[0]) / fsum(
         it.throughput_mbps for it in sent

@@ -11,6 +11,7 @@ from linklab.analysis.arq import filling_window, go_back_n_share, link_share, rt
 from linklab.course import course_network
 from linklab.grade import choices
 from linklab.grade.check import Check, Refuse
+from linklab.grade.measured import refuse_shared
 from linklab.grade.predictions import Predictions
 from linklab.grade.questions import Question, Slip, Value, asked, stated
 from linklab.grade.result import Result, guarded
@@ -360,6 +361,7 @@ def _small_buffer(given: object) -> Check:
         require_shape(what, run.origin.network, end, tuple(fields))
     if run.flow.address != (near.ends[1].address or "").partition("/")[0]:
         raise Refuse(what, "this went over another link", "send to the address of relay-eth1", "over near")
+    refuse_shared(what, run, near.ends[0])
     rate_mbps = near.rate_mbps or 0.0
     return contradicts(
         "a receiver with a buffer of 8 kB gets the link's rate",

@@ -679,7 +679,14 @@ def _rewritten(given: object) -> Check:
     if not answers[other]:
         hint = f"do all hosts reach each other, apart from the balancer? {client} must reach {other} in the same run"
         raise Refuse(what, f"{other} does not answer either", hint, f"answers of {other}")
-    count = run.of(EchoResult)[0].flow.count
+    flow = run.of(EchoResult)[0].flow
+    count = flow.count
+    if not answers[server]:
+        # a client that refuses an answer gets it, all the same
+        came = run.results[0].origin.queue("s2", "s2-eth3")
+        if came is not None and came.sent_packets < answers[other] + count + 2 * flow.warm_up:
+            hint = f"something drops what {client} and {server} send: keep the balancer's rules, and take others back"
+            raise Refuse(what, f"no answer of {server} came to {client} at all", hint, "answers that are refused")
     return contradicts(
         f"{client} reaches {server} at its own address",
         f"{answers[server]} of {count} answers of {server} are accepted, and {answers[other]} of {other}",
