@@ -93,6 +93,17 @@ _ANSWERED = re.compile(r"^\d+ packets transmitted, (\d+) (?:packets )?received\b
 _PING = "ping -n -c 1 -w {seconds} {address}"
 
 
+def ping(lab: LiveLab, source: str, address: str | None) -> str:
+    """Return what ping prints; of one without an answer what a second one prints.
+
+    A ping ends at an error, too. The first one may get that of an ARP question which nobody answered before the network
+    was mended: a lab's time passes only in its commands.
+    """
+    command = _PING.format(seconds=2, address=address)
+    output = lab[source].cmd(command)
+    return output if pings_answered(output) else lab[source].cmd(command)
+
+
 def pings_answered(output: str) -> int | None:
     """Return how many echo requests were answered, by ping's summary line; None where there is not one."""
     found = _ANSWERED.findall(output)
@@ -159,7 +170,7 @@ def _loss(lab: LiveLab, state: NetworkState, routing: Routing, pair: tuple[str, 
     address = routing.address_of(destination)
     if address is None and foreseen is not None:
         return foreseen
-    output = lab[source].cmd(_PING.format(seconds=1 if foreseen else 2, address=address))
+    output = lab[source].cmd(_PING.format(seconds=1, address=address)) if foreseen else ping(lab, source, address)
     answered = pings_answered(output)
     if answered:
         return None

@@ -18,7 +18,7 @@ from linklab.grade.choices import choices, letter
 from linklab.grade.measured import measured, results_of
 from linklab.grade.predictions import Predictions
 from linklab.grade.questions import Slip, Value, asked, asked_each, stated
-from linklab.grade.reachability import Checkable, of_topo, pings_answered, running, state_of
+from linklab.grade.reachability import Checkable, of_topo, ping, pings_answered, running, state_of
 from linklab.grade.result import Result, guarded
 from linklab.grade.wanted import Wanted, at_least, exactly, refuse_another_network, require_result, require_run
 from linklab.labs.claims import claim, contradicts
@@ -98,7 +98,7 @@ def check_reachability(lab: Checkable) -> Iterator[Check]:
     state = live.state()
     for name, target in (("h2", "10.0.10.2"), ("h3", "10.0.20.3")):
         what = f"h1 pings {name}"
-        printed = live["h1"].cmd(f"ping -n -c 1 -w 2 {target}")
+        printed = ping(live, "h1", target)
         if pings_answered(printed):
             if name == "h3" and "ttl=64" in printed:  # Linux sends with 64, and each router takes one off
                 hint = "h1 and h3 are in two VLANs and two subnets: their packets go by r1"
