@@ -323,6 +323,14 @@ def test_an_interface_that_is_named_has_its_name_however_small_the_network(
         assert ask(numbers) == ["h1-eth0"]
 
 
+def test_a_picture_that_is_hidden_while_colours_change_is_there_afterwards(opened: Callable[..., Ask]) -> None:
+    ask = opened(recorded())
+    seen = "p.stages[0].svg.getAttribute('viewBox')"
+    before = ask(seen)
+    ask("p.root.style.display = 'none', p.recolour(), p.root.style.display = ''")
+    assert ask(seen) == before
+
+
 def test_equal_routes_are_said_to_be_such(opened: Callable[..., Ask]) -> None:
     ask = opened(COURSE)
     ask("((routes) => routes.push(routes[0]))(p.runs[0].nodes.r2.routes), p.choose(p.runs[0], { node: 'r2' })")

@@ -96,6 +96,7 @@ export class Stage {
   look() {
     if (!this.pen) return;
     const { clientWidth: wide, clientHeight: high } = this.holder;
+    if (!wide) { this.draw(); return; }  // JupyterLab hides it for a moment while it changes its theme
     this.scale = this.whole * this.zoomed;
     this.middle = [[wide, this.width], [high, this.height]].map(([seen, all], axis) => {
       const half = seen / this.scale / 2;
@@ -258,7 +259,7 @@ export class Stage {
     pen.font = `bold ${high}px system-ui, sans-serif`; pen.textAlign = "center"; pen.textBaseline = "middle";
     const { width } = pen.measureText(words), aside = Math.abs(Math.sin(lane.angle)) * width / 2;
     const isShort = lane.length - width < 30 * this.unit;  // the cable: at its end a cross may be
-    const [x, y] = lane.at(lane.length / 2, (OFF + THICK * (isShort ? 3 : 1)) * this.unit + aside);
+    const [x, y] = lane.at(lane.length / 2, (OFF + THICK * (isShort ? 2.5 : 0.5)) * this.unit + 0.6 * high + aside);
     pen.fillStyle = ink(GROUND); pen.fillRect(x - width / 2 - 3, y - 0.6 * high, width + 6, 1.2 * high);
     pen.fillStyle = ink(INK); pen.fillText(words, x, y);
   }
