@@ -147,6 +147,8 @@ def test_what_is_typed_into_a_form_is_what_the_cell_gets_however_fast(page: Page
     assert 'predict("rtt", 1234567.25, sure=80)' in "".join(code_cells(folder / PREDICTED)[1]["source"])
     assert [it.get_attribute("value") for it in page.all(".linklab-prediction input")] == ["1234567.25", "80"]
     assert "Type your numbers" not in page.see(".linklab-prediction").text
+    first.send_keys(Keys.ESCAPE, Keys.ARROW_UP)
+    assert page.all(f"{FRONT} .jp-Cell")[0].get_attribute("class").endswith("jp-mod-active jp-mod-selected")
 
 
 @pytest.mark.large

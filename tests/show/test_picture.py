@@ -271,6 +271,18 @@ def test_what_a_cable_lost_is_lost_on_the_link(opened: Callable[..., Ask]) -> No
     assert "h1-eth0h210.000 mslost" in inspected(ask)
 
 
+def test_an_event_chosen_by_key_keeps_the_focus(browser: Chrome, opened: Callable[..., Ask]) -> None:
+    opened(recorded())
+    loss = browser.find_element("css selector", ".events tr.loss button")
+    browser.execute_script("arguments[0].focus()", loss)
+    pressed(browser, Keys.ENTER)
+    chosen = browser.find_element("css selector", ".events tr[aria-current] button")
+    assert browser.switch_to.active_element == chosen
+    pressed(browser, "p")
+    assert browser.switch_to.active_element != chosen, "the next one by key, from there"
+    assert browser.switch_to.active_element.tag_name == "button"
+
+
 def test_flows_that_are_not_shown_are_passed_over(browser: Chrome, opened: Callable[..., Ask]) -> None:
     ask = opened(recorded())
     browser.find_element("css selector", ".flows summary").click()

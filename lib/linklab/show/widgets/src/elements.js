@@ -12,9 +12,9 @@ export function element(name, attributes = {}, ...inside) {
   return made;
 }
 
-/** Return a button; the label says what it does. A screen reader says it in place of a text that it contains. */
+/** Return a button; the label says what it does. A screen reader says it in place of a sign, or of a text that it contains. */
 export function button(text, label, onclick) {
-  const named = label.toLowerCase().includes(text.toLowerCase()) ? { ariaLabel: label } : {};
+  const named = !/[a-z]/i.test(text) || label.toLowerCase().includes(text.toLowerCase()) ? { ariaLabel: label } : {};
   return element("button", { type: "button", title: label, ...named, onclick }, text);
 }
 

@@ -26,11 +26,15 @@ async function draw({ model, el, keys, signal }) {
 /** anywidget calls this for each view, and what it returns when the view goes. */
 async function render({ model, el }) {
   const view = new AbortController();
-  // JupyterLab has keys of its own for whatever lies in a notebook: a widget keeps those that are pressed in it
+  // JupyterLab has keys of its own for whatever lies in a notebook: a widget keeps those that are pressed in it.
+  // Escape leaves it for its cell, whose keys are JupyterLab's again.
   el.classList.add("lm-suppress-shortcuts");
   el.dataset.lmSuppressShortcuts = "true";
   await draw({ model, el, keys: el, signal: view.signal });
-  el.addEventListener("keydown", (event) => event.stopPropagation(), { signal: view.signal });
+  el.addEventListener("keydown", (event) => {
+    event.stopPropagation();
+    if (event.key === "Escape") el.closest(".jp-Cell")?.focus();
+  }, { signal: view.signal });
   return () => view.abort();
 }
 

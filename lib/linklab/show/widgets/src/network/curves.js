@@ -77,7 +77,8 @@ export class Curves {
     this.mark();
   }
   make(part, width) {
-    const { shown } = this, holder = element("div", { className: "chart", role: "img", ariaLabel: part.title });
+    const { shown } = this;
+    const holder = element("div", { className: "chart", role: "img", ariaLabel: `${part.title}: ${part.series.map((it) => it.label).join("; ")}` });
     this.element.append(holder);
     const digits = (value) => value === null || value === undefined ? "-" : value.toFixed(part.digits);
     const options = {
@@ -98,6 +99,7 @@ export class Curves {
       },
     };
     part.plot = new uPlot(options, this.points(part), holder);
+    part.plot.root.ariaHidden = "true";  // its legend is a table of headings without rows, and the holder names them
     part.cursor = element("div", { className: "cursor" });
     part.plot.over.append(part.cursor);
     part.plot.over.addEventListener("click", (event) => shown.go(part.plot.posToVal(event.offsetX, "x") * 1e9));
