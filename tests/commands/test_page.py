@@ -147,8 +147,17 @@ def test_what_is_typed_into_a_form_is_what_the_cell_gets_however_fast(page: Page
     assert 'predict("rtt", 1234567.25, sure=80)' in "".join(code_cells(folder / PREDICTED)[1]["source"])
     assert [it.get_attribute("value") for it in page.all(".linklab-prediction input")] == ["1234567.25", "80"]
     assert "Type your numbers" not in page.see(".linklab-prediction").text
-    first.send_keys(Keys.ESCAPE, Keys.ARROW_UP)
-    assert page.all(f"{FRONT} .jp-Cell")[0].get_attribute("class").endswith("jp-mod-active jp-mod-selected")
+
+
+@pytest.mark.large
+def test_escape_leaves_a_form_for_its_cell_and_arrows_go_on_from_there(page: Page, address: str) -> None:
+    page.open(address.replace(FIRST_NOTEBOOK, PREDICTED))
+    page.run_all(PREDICTED, lambda prompts: "[*]:" not in prompts, 300)
+    first = page.all(".linklab-prediction input")[0]
+    page.wait(lambda: _holds_focus(page, first), "the first number has the focus")
+    ActionChains(page.browser).send_keys(Keys.ESCAPE, Keys.ARROW_UP).perform()
+    chosen = f"{FRONT} .jp-Cell.jp-mod-active .cm-content"
+    page.wait(lambda: "predict(" not in page.see(chosen).text, "the cell above is chosen", 10)
 
 
 @pytest.mark.large
