@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -29,6 +29,7 @@ from tests.grading.classes import a_class
 from tests.grading.test_pages import a_page
 from tests.notebooks.run_notebook import ROOT
 from tests.report import books
+from tests.show.conftest import screen
 from tests.show.recorded import recorded
 
 pytestmark = pytest.mark.large
@@ -112,14 +113,26 @@ def test_a_page_has_nothing_to_mend(kind: str, reader: Chrome, tmp_path: Path) -
     assert _found(reader) == []
 
 
-def test_the_graders_page_has_nothing_to_mend(reader: Chrome, tmp_path: Path) -> None:
+@pytest.fixture
+def graders(tmp_path: Path) -> Iterator[str]:
+    """The address of a graders' page with one question."""
     answers = [WrittenAnswer("04-link-latency", "reflect-queue", f"student {it}", "The queue fills.", 2) for it in "ab"]
     (tmp_path / FILE).write_text(to_csv(answers, {}))
     with ByHandServer(ByHand(tmp_path, Contents.of(ROOT)), "eva") as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        reader.get(server.address)
-        found = _found(reader)
-        reader.find_element("css selector", "tbody a").click()
-        found += _found(reader)
+        yield server.address
         server.shutdown()
-    assert found == []
+
+
+def test_the_graders_page_has_nothing_to_mend(reader: Chrome, graders: str) -> None:
+    reader.get(graders)
+    found = _found(reader)
+    reader.find_element("css selector", "tbody a").click()
+    assert found + _found(reader) == []
+
+
+def test_the_graders_page_fits_a_phone(browser: Chrome, graders: str) -> None:
+    with screen(browser, 390, 844):
+        browser.get(graders)
+        browser.find_element("css selector", "tbody a").click()
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= 390
