@@ -33,6 +33,7 @@ export class Run {
     this.events = this.events.map(([time, kind, where, what, why, packet]) => ({ time, kind, where, what, why, packet }));
     const healed = (cut) => this.events.find((it) => it.kind === "healed" && it.where === cut.where && it.time >= cut.time)?.time ?? this.length_ns;
     this.cuts = this.events.filter((it) => it.kind === "cut").map((it) => [it.time, healed(it), it.where]);
+    for (const it of this.cables) it.between = [it.nodes.join("-"), it.nodes.toReversed().join("-")];
     this.kinds = this.flows.map((flow) => kindOf(flow.name));
     this.flowOf = new Uint16Array(this.packets);
     this.isBack = new Uint8Array(this.packets);
@@ -117,21 +118,17 @@ export class Run {
   /** The places of the cables that are cut at a time. */
   cutAt(time) {
     const cut = this.cuts.filter(([from, to]) => from <= time && time < to).map((it) => it[2]);
-    return new Set(this.cables.flatMap(({ nodes: [one, two] }, n) => [one, two, `${one}-${two}`, `${two}-${one}`].some((it) => cut.includes(it)) ? [n] : []));
+    return new Set(this.cables.flatMap(({ nodes, between }, n) => [...nodes, ...between].some((it) => cut.includes(it)) ? [n] : []));
   }
-  /** The place of the cable that an interface is at an end of. */
-  cableOf(name) { const found = this.cables.findIndex((it) => it.ends.includes(name)); return found < 0 ? undefined : found; }
+  /** The place of the cable that has this name as an event has it, or an end at this interface. */
+  cableOf(name) { const found = this.cables.findIndex(({ ends, between }) => [...ends, ...between].includes(name)); return found < 0 ? undefined : found; }
   /** Whether an event's place is a node, one of its interfaces, or a cable of it. */
   isAt(where, node) {
     return where === node || this.ports.some((port) => port.name === where && port.node === node)
-      || this.cables.some(({ nodes: [one, two] }) => [one, two].includes(node) && [`${one}-${two}`, `${two}-${one}`].includes(where));
+      || this.cables.some(({ nodes, between }) => nodes.includes(node) && between.includes(where));
   }
-  /** The thing of the picture that an event's place is: a node, or the cable at an interface. */
-  thingAt(where) {
-    if (this.nodes[where]) return { node: where };
-    const cable = this.cables.findIndex(({ ends, nodes: [one, two] }) => [...ends, `${one}-${two}`, `${two}-${one}`].includes(where));
-    return cable < 0 ? {} : { cable };
-  }
+  /** The thing of the picture that an event's place is: a node, or the cable of an interface. */
+  thingAt(where) { return this.nodes[where] ? { node: where } : { cable: this.cableOf(where) }; }
   linkName(n) { const { name, ends } = this.cables[n]; return `${name}${name ? ", " : ""}${ends.join(" to ")}`; }
   /** What a port sent until a time, and how many packets were lost in its queue or behind it. */
   until(port, time) {

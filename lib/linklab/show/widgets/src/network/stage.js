@@ -37,7 +37,7 @@ export class Stage {
     this.nodes = [...this.svg.querySelectorAll("[data-node]")];
     for (const it of this.nodes) this.touchable(it, `${it.dataset.node}, ${run.nodes[it.dataset.node].kind}`, { node: it.dataset.node });
     this.things = [...this.nodes, ...this.cables];
-    this.stop(this.things[0]);
+    this.stop(this.nodes.find((it) => run.nodes[it.dataset.node].kind === "router") || this.things[0]);
     this.canvas = element("canvas", { ariaHidden: "true" });
     this.holder.append(this.canvas);
     this.element = element("div", { className: "stage" }, this.holder);
