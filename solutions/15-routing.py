@@ -228,7 +228,7 @@ for start_s in (2.0, 2.1, 2.2):
     )
     lab.sleep(10)
 ### STARTER
-# for start_s in (2.0, 2.1, 2.2):
+# for start_s in [1, 1.4, 1.8]:
 #     ...  # YOUR TURN: read the timers, run, silent.append((timers, run)), print, lab.sleep(10)
 ### END SOLUTION
 
@@ -415,9 +415,8 @@ lab15.check_claim(wrong_sentence, shows_it).require()
 # %% answer="bgp"
 def bgp(name):
     ### BEGIN SOLUTION
-    lines = [f"router bgp {lab15.AS[name]}", "no bgp ebgp-requires-policy"]
-    for address, number in lab15.peers(name).items():
-        lines.append(f"neighbor {address} remote-as {number}")
+    peers = [f"neighbor {address} remote-as {it}" for address, it in lab15.peers(name).items()]
+    lines = [f"router bgp {lab15.AS[name]}", "no bgp ebgp-requires-policy", *peers]
     return "\n".join([*lines, f"network {lab15.prefix(name)}", "exit"])
     ### STARTER
     # # YOUR TURN: return the lines as one text
