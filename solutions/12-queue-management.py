@@ -226,7 +226,7 @@ lab12.figures.queue_table(every)
 #
 # **Your turn:** run it, and read how long ping **number 3** waited at `r1-eth2`, in ms, in each run. Open *Flows*,
 # and untick *TCP cubic h1 to h3*. Then each press of `.` goes to the next moment of a ping. The panel below its
-# network shows the ping's number (*ICMP*) and how long it waited (*left after*; *at once* is 0). Write the two waits
+# network shows the ping's number (*ICMP*) and how long it waited (*waited*; *at once* is 0). Write the two waits
 # into the cell below the replay. Without the picture: `pair["FIFO"].of(measure.PingResult)[0].rtt_ms` has the round
 # trips of the three pings. Subtract the delay of the links in both directions.
 
