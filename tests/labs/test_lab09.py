@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from operator import sub
 from pathlib import Path
 
 import pytest
@@ -181,6 +182,34 @@ def late_percent(arrivals_s: list[float], timestamps_s: list[float], buffer_ms: 
 
 def test_a_right_function_of_late_packets_passes() -> None:
     assert lab09.check_late(late_percent).passed
+
+
+def of_late(lateness_ms: Callable[[list[float], list[float]], list[float]]) -> Callable[..., float]:
+    """A function as students write it, by another lateness."""
+
+    def function(arrivals_s: list[float], timestamps_s: list[float], buffer_ms: float) -> float:
+        found = [late_ms > buffer_ms for late_ms in lateness_ms(arrivals_s, timestamps_s)]
+        return 100 * found.count(True) / len(found)
+
+    return function
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        pytest.param(of_late(lambda a, t: [abs(it) for it in lab09.lateness_ms(a, t)]), id="early packets count too"),
+        pytest.param(
+            of_late(lambda a, t: [1000 * (x - y - min(map(sub, a, t))) for x, y in zip(a, t, strict=True)]),
+            id="from the earliest packet",
+        ),
+        pytest.param(
+            of_late(lambda a, t: [1000 * (x - a[0] - y) for x, y in zip(a, t, strict=True)]), id="timestamps from 0"
+        ),
+        pytest.param(lambda *given: float(round(late_percent(*given))), id="whole percents"),
+    ],
+)
+def test_a_function_of_late_packets_that_is_right_by_chance_is_refused(function: Callable[..., float]) -> None:
+    assert not lab09.check_late(function).passed
 
 
 def test_buffers_are_judged_by_the_runs_themselves(video: Video) -> None:

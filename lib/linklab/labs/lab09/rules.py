@@ -225,6 +225,7 @@ _LATE: Final = Trial(
         "all packets equally late": ((7.0, 7.010, 7.020, 7.030), _MEANT, 5.0),
         "packets that come later and later": ((1.0, 1.030, 1.060, 1.090, 1.120), (*_MEANT, 0.040), 50.0),
         "a pause of the sender": ((3.0, 3.004, 3.604), (1.0, 1.004, 1.600), 20.0),
+        "a first packet that had to wait": ((5.040, 5.042, 5.120), (2.0, 2.010, 2.020), 7.0),
     },
     (
         "a packet is late if it comes after its turn: when does the player show it?",
