@@ -148,7 +148,7 @@ print(lab["r1"].cmd("ip route show proto ospf"))
 ### END SOLUTION
 
 # %% check="ospf" points=3
-lab15.check_ospf(lab).require()
+lab15.check_ospf(lab, ospf).require()
 
 # %% [markdown] id="silent-task"
 # ## 3. A failure that no interface notices (45 minutes)

@@ -408,8 +408,13 @@ def unforwarding(lab: Shown, router: str) -> Shown:
     return Shown(NetworkState(nodes), lab.shown)
 
 
+def ospf_lines(name: str, hello_s: float = 1, dead_s: float = 3) -> str:
+    """The lines of one interface, as a student's function writes them for all of a router."""
+    return f"interface {name}-eth1\nip ospf area 0\nip ospf hello-interval {hello_s}\nip ospf dead-interval {dead_s}\n"
+
+
 def test_a_ring_under_ospf_passes() -> None:
-    result = lab15.check_ospf(under_ospf())
+    result = lab15.check_ospf(under_ospf(), ospf_lines)
     assert result.passed, str(result)
 
 
@@ -417,19 +422,37 @@ test_what_keeps_ospf_from_working_is_named = refused(
     {
         lab15.check_ospf: [
             # the routes that were built look right, and none of them is OSPF's
-            (Shown(RING, {}), "r1 has no interface with OSPF: router ospf starts it"),
-            (under_ospf(r2_eth1={"timerPassiveIface": True, "nbrAdjacentCount": 0}), "r2-eth1 is passive"),
-            (under_ospf(r3_eth1=None), "OSPF does not run on r3-eth1"),
-            (under_ospf(r2_eth2={"timerMsecs": 10000, "nbrAdjacentCount": 0}), "the hello interval of r2-eth2 is 10 s"),
-            (under_ospf(r1_eth1={"timerDeadSecs": 40}), "the dead interval of r1-eth1 is 40 s"),
-            (under_ospf(r4_eth1={"nbrAdjacentCount": 0}), "r4-eth1 has no neighbour"),
-            (under_ospf(r5_eth1={"area": "0.0.0.1", "nbrAdjacentCount": 0}), "the area is not the same at both ends"),
-            (under_ospf(r5_eth2={"networkType": "BROADCAST"}), "the network type is not the same at both ends"),
+            (Shown(RING, {}), ospf_lines, "r1 has no interface with OSPF: router ospf starts it"),
+            (under_ospf(r2_eth1={"timerPassiveIface": True, "nbrAdjacentCount": 0}), ospf_lines, "r2-eth1 is passive"),
+            (under_ospf(r3_eth1=None), ospf_lines, "OSPF does not run on r3-eth1"),
+            (
+                under_ospf(r2_eth2={"timerMsecs": 10000, "nbrAdjacentCount": 0}),
+                ospf_lines,
+                "the hello interval of r2-eth2 is 10 s",
+            ),
+            (under_ospf(r1_eth1={"timerDeadSecs": 40}), ospf_lines, "the dead interval of r1-eth1 is 40 s"),
+            (under_ospf(r4_eth1={"nbrAdjacentCount": 0}), ospf_lines, "r4-eth1 has no neighbour"),
+            (
+                under_ospf(r5_eth1={"area": "0.0.0.1", "nbrAdjacentCount": 0}),
+                ospf_lines,
+                "the area is not the same at both ends",
+            ),
+            (
+                under_ospf(r5_eth2={"networkType": "BROADCAST"}),
+                ospf_lines,
+                "the network type is not the same at both ends",
+            ),
             # neighbours everywhere, and the subnet of a host is announced by nobody
-            (under_ospf(r3_eth0=None), "no route by OSPF to h3"),
-            (unforwarding(under_ospf(), "r2"), "forwarding is off on r2"),
-            (RING, "sends packets and"),
-            (Shown(expected_state(three()), {}), "measured on another network"),
+            (under_ospf(r3_eth0=None), ospf_lines, "no route by OSPF to h3"),
+            (unforwarding(under_ospf(), "r2"), ospf_lines, "forwarding is off on r2"),
+            (RING, ospf_lines, "sends packets and"),
+            (Shown(expected_state(three()), {}), ospf_lines, "measured on another network"),
+            # functions with which section 4 would measure the intervals of this one, or nothing
+            (under_ospf(), lambda name, hello_s=1, dead_s=3: ospf_lines(name), "its lines have dead 3 s, hello 1 s"),
+            (under_ospf(), lambda name, hello_s, dead_s: ospf_lines(name, dead_s, hello_s), "dead 10 s, hello 40 s"),
+            (under_ospf(), lambda name: ospf_lines(name), "it raises TypeError"),
+            (under_ospf(), lambda name, hello_s, dead_s: print(name), "no interval"),
+            (under_ospf(), ospf_lines("r1"), "the function itself"),
         ]
     }
 )

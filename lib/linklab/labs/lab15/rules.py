@@ -17,7 +17,7 @@ from typing import Any, Final
 from linklab import frr
 from linklab.analysis import Expectation
 from linklab.errors import LabError
-from linklab.grade.check import Check, Hints, Refuse, a_kind
+from linklab.grade.check import Check, Hints, Refuse, a_kind, listed
 from linklab.grade.choices import choices, letters
 from linklab.grade.measured import measured, state_of_run
 from linklab.grade.predictions import Predictions
@@ -25,7 +25,7 @@ from linklab.grade.questions import Question, Slip, Value, as_number, asked, ask
 from linklab.grade.reachability import Checkable, LiveLab, running, state_of
 from linklab.grade.result import Result, guarded
 from linklab.grade.routes import Tables, forwarding_checks
-from linklab.grade.student_functions import Formula, Trial
+from linklab.grade.student_functions import Formula, Trial, call
 from linklab.grade.wanted import (
     Wanted,
     at_least,
@@ -236,8 +236,11 @@ def _shown(lab: LiveLab, router: str, command: str, key: str) -> Mapping[str, An
 
 
 @guarded("Lab 15, OSPF")
-def check_ospf(lab: Checkable) -> Iterator[Check]:
-    """Judge the ring under OSPF: its intervals, that neighbours are adjacent, and the routes that come of it."""
+def check_ospf(lab: Checkable, function: object) -> Iterator[Check]:
+    """Judge the ring under OSPF: its intervals, that neighbours are adjacent, and the routes that come of it.
+
+    ``function`` is the one that wrote the lines. A later section calls it with other intervals.
+    """
     live, network = running(lab), ring()
     state = live.state()
     refuse_another_network("the lab", state, network)
@@ -250,6 +253,32 @@ def check_ospf(lab: Checkable) -> Iterator[Check]:
         yield _after(adjacent, _ospf_routes(live, network, router), "all routers are neighbours")
     # routes alone carry no packet
     yield from (it for it in forwarding_checks(network, state) if not it.passed)
+    yield from _other_intervals(function, routers[0])
+
+
+_OTHER_INTERVALS: Final = (10, 40)
+_INTERVAL: Final = re.compile(r"\b(hello|dead)-interval (\S+)")
+
+
+def _other_intervals(function: object, router: str) -> Iterator[Check]:
+    """Yield a failure if a function does not write the intervals that it is called with."""
+    hello_s, dead_s = _OTHER_INTERVALS
+    what, expected = f'ospf("{router}", {hello_s}, {dead_s})', f"lines with {hello_s} s and {dead_s} s"
+    if not callable(function):
+        raise Refuse(what, f"this is {a_kind(function)}", "give the function itself, without parentheses", expected)
+    text = call(function, (router, hello_s, dead_s))
+    if isinstance(text, Exception):
+        hint = "section 4 calls it so: its parameters are a name, hello_s and dead_s"
+        yield Check.failing(what, f"it raises {type(text).__name__}: {text}", hint, expected)
+        return
+    found = {f"{name} {seconds} s" for name, seconds in _INTERVAL.findall(str(text))}
+    if found != {f"hello {hello_s} s", f"dead {dead_s} s"}:
+        hints = (
+            "section 4 needs other intervals: the lines must have those that the function was called with",
+            'f"ip ospf hello-interval {hello_s}", and the dead interval in the same way',
+        )
+        seen = listed(sorted(found), ", ") or "no interval"
+        yield Check.failing(what, f"its lines have {seen}", hints, expected, seen)
 
 
 def _after(before: Sequence[Check], check: Check, when: str) -> Check:
