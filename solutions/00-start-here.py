@@ -76,7 +76,7 @@ show.network(lab)
 #
 # Cells that call a *check* are graded. A check looks at the running network. If something is missing, the cell stops
 # with an error. The error says what the check expected, what it found, and what you can try. A failed check costs
-# nothing: correct your cell, run it, then run the check again, as often as you like. Each other wrong answer brings the
+# nothing: correct your cell, run it, then run the check again, as often as you like. Each new wrong answer brings the
 # next hint. What counts in the end is the last run of the check.
 #
 # If you run the whole notebook at once, Jupyter stops at the first cell that fails.
@@ -167,7 +167,7 @@ report["end"]["sum_received"]
 
 # %% [markdown] id="measure-throughput-task"
 # The output shows the totals at the receiver. The sender's rate is a little higher. The sender stops its clock when
-# it has sent the last byte, but part of the data still waits in the queue.
+# its kernel has taken the last byte, but part of the data still waits there and in the queue.
 #
 # **Your turn:** what was the throughput in Mbit/s? Convert the unit: iperf3 reports *bits per second*.
 
@@ -187,8 +187,8 @@ lab00.check_measured_throughput(measured_mbps).require()
 # The tables above show your predictions, the theory and your measurements. Did a result surprise you? Now explain the
 # throughput.
 #
-# The throughput stays below 10 Mbit/s, although no other traffic uses the link. Each packet on the link is a frame of
-# 1514 bytes:
+# The throughput stays below 10 Mbit/s, although no other traffic uses the link. Nearly every packet of the transfer
+# is a frame of 1514 bytes on the link:
 #
 # | Ethernet header | IP header | TCP header | TCP timestamps | your data |
 # | --- | --- | --- | --- | --- |

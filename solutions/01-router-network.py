@@ -284,13 +284,13 @@ for name, host in (("E", "h4"), ("I", "h9")):
 # %% [markdown] id="repair-task"
 # ## 7. Find the mistake, and repair it
 #
-# `h1` reaches `h4`, but not `h9`. Your routes may be right all the same: somebody made a mistake on `r4`, and left a
-# route there that should have gone. A network that you did not build yourself often has such leftovers.
+# `h1` reaches `h4`, but not `h9`. Your routes may be right all the same: somebody made a mistake on `r4`. A route
+# that should have been deleted is still there. A network that you did not build yourself often has such leftovers.
 #
 # **Your turn:** find the route, and delete it on `r4`. You know how to look: `ip route` prints a node's routes, and
 # `traceroute -n ADDRESS` shows how far packets come. Look in both directions: from `h1` to `h9`, and from `h9` to `h1`.
-# In `fault` store the prefix of the wrong route as `ip route` prints it, and the node at which the packets end that
-# take it.
+# In `fault` store the prefix of the wrong route as `ip route` prints it, and the node at which packets that take this
+# route are lost.
 #
 # The check of the routes walks all packets through the tables, and then pings from every host to every other host.
 
@@ -420,11 +420,11 @@ lab01.check_jump(jump).require()
 # **Question.** Suppose `r2` has one route for each subnet, and no default route. You remove its route to subnet A.
 # Then `h1` pings `h7`. What does `h1` see? Explain it: follow the request and the answer from router to router.
 #
-# **Then look.** After your answer, run the next code cell. It makes `r2` have no route to subnet A, makes four nodes
-# forget their neighbours' Ethernet addresses, and records each packet of one ping. **Your turn:** read from the
-# replay which protocol the first packet has (`Home`), which node discards a packet (`l`), and how many ms after the
-# first packet. Without the picture: `print(played.words)` tells of the loss, and `ping.hops[0].head[12:14].hex()` is
-# the first packet's type (`0806` is ARP, `0800` IPv4).
+# **Then look.** After your answer, run the next code cell. It takes away the route of `r2` to subnet A, makes four
+# nodes forget their neighbours' Ethernet addresses, and records each packet of one ping. **Your turn:** read from
+# the replay which protocol the first packet has (`Home`), which node discards a packet (`l`), and how many ms after
+# the first packet. Without the picture: `print(played.words)` tells of the loss, and
+# `ping.hops[0].head[12:14].hex()` is the first packet's type (`0806` is ARP, `0800` IPv4).
 
 # %% [markdown] reflect="routes" points=3
 # The request arrives: `r1` has a route to subnet C, and `r2` is in that subnet. `h7` answers to the address of `h1`

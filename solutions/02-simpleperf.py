@@ -103,8 +103,8 @@ lab02.loopback("-t 1")
 #
 # Your server must find `BYE` in a stream of bytes. `BYE` may arrive together with the last data, or in two pieces, as
 # `B` and then `YE`. So keep the end of what you read before. When the other side has closed, `recv` returns `b""` at
-# once, again and again: end your loop then. A server that goes on computes without end, and the lab's clock stands
-# still.
+# once, again and again: end your loop then. A server that does not end its loop computes for ever, and the lab's
+# clock stands still.
 #
 # **Your turn:** write everything marked `TODO 1`. This order works: `serve`, `serve_client`, `receive`; then
 # `run_client`, `Sender._send`, `Sender._await_acknowledgement`. Use `sendall`: a single `send` may take only a part of
@@ -306,13 +306,14 @@ simpleperf.check_step("simpleperf.py", "parallel").require()
 # nothing. No client may end the server or delay the other clients.
 #
 # Users also stop a server and start it again. The side that closes a connection *first* stays in *TIME-WAIT* for a
-# while (RFC 9293; 60 s on Linux). This protects the next connection from late packets. If the server closed first, it
-# cannot bind its port again in that time, unless it sets `SO_REUSEADDR`. Python's `socket.create_server` sets this
-# option on Linux. A socket that you make with `socket.socket` and `bind` does not have it.
+# while (RFC 9293; 60 s on Linux). This protects the next connection from late packets, and lets this side answer if
+# its last acknowledgement was lost. If the server closed first, it cannot bind its port again in that time, unless it
+# sets `SO_REUSEADDR`. Python's `socket.create_server` sets this option on Linux. A socket that you make with
+# `socket.socket` and `bind` does not have it.
 #
 # **Your turn:** write everything marked `TODO 6`. The next cell starts the server twice on one port. Then a client
-# sends some data without `BYE` and leaves, and a normal client connects. A server that ran without the option blocks
-# the port for 60 s, also for one with it. So the cell first lets a minute of the lab's time pass.
+# sends some data without `BYE` and leaves, and a normal client connects. A server without the option blocks its port
+# for 60 s, even for a later server that has the option. So the cell first lets a minute of the lab's time pass.
 
 # %% id="restart-try"
 lab.sleep(60)

@@ -378,8 +378,8 @@ print(f"the plain way finds {lab03.increase(plain, stray_percent=0.5)} Mbit/s")
 plain
 
 # %% [markdown] id="search-intro"
-# The plain way works, but look how many MB it sent. On a path of twice the bandwidth it would send four times as many:
-# why?
+# The plain way works, but look how many MB it sent. On a path of twice the bandwidth it would send four times as many
+# MB: why?
 #
 # **Your turn:** write `find_bandwidth`. It returns Mbit/s of payload, at most 5 % off. One way:
 #

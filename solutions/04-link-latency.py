@@ -182,8 +182,8 @@ print(r1.cmd(f"ip neigh replace {address} lladdr {mac} dev r1-eth1 nud permanent
 # In test case 2 of the course report (Lab 02), 25 pings over a link of 10 ms each way have a mean of 21.855 ms, 1.855
 # ms more than theory.
 #
-# **Your turn:** choose the letter that answers the question which the cell prints. Then compute how much of the extra
-# 1.855 ms the first of the 25 pings can explain, if it needed what you just saw.
+# **Your turn:** choose the letter that answers the question which the cell prints. Then suppose that the first of the
+# 25 pings needed what you just saw: how much of the extra 1.855 ms does this explain?
 
 # %% answer="arp"
 print(lab04.question("first"))
@@ -339,15 +339,15 @@ lab04.check_queue_seen(seen, together).require()
 # Ask a language model how pings and transfers share a link, and you get a paragraph like this one. It is fluent, and
 # one of its sentences is wrong.
 #
-# > (1) On an idle link nearly all of a ping's RTT is propagation delay, so a link with twice the rate answers a ping
-# > hardly any faster. (2) Next to a long TCP transfer over the same link, the ping waits in the transfer's queue, and
-# > its RTT rises by at most the time that the full queue needs to empty. (3) Each direction of a link has a queue of
-# > its own: while r1 sends a transfer to r2, a ping from r2 to r1 does not meet the transfer's packets, and its RTT
-# > stays that of the idle link. (4) The transfer hardly notices the pings and stays near its ceiling. (5) A longer
-# > queue before L1 would therefore make the pings slower, and the transfer hardly faster.
+# > (1) On idle links such as these nearly all of a ping's RTT is propagation delay, so a link with twice the rate
+# > answers a ping hardly any faster. (2) Next to a long TCP transfer over the same link, the ping waits in the
+# > transfer's queue, and its RTT rises by at most the time that the full queue needs to empty. (3) Each direction of
+# > a link has a queue of its own: while r1 sends a transfer to r2, a ping from r2 to r1 does not meet the transfer's
+# > packets, and its RTT stays that of the idle link. (4) The transfer hardly notices the pings and stays near its
+# > ceiling. (5) A longer queue before L1 would therefore make the pings slower, and the transfer hardly faster.
 #
-# **Your turn:** find the wrong sentence, and measure the run that shows it: a case for which the sentence says
-# something else than you measure. Store the sentence's number and the run.
+# **Your turn:** find the wrong sentence, and measure a run that contradicts it. Store the sentence's number and the
+# run.
 
 # %% answer="claim"
 on_l1 = {end.node: end.address.removesuffix("/24") for end in L1.ends}  # addresses

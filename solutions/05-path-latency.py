@@ -144,7 +144,8 @@ show.table(["path", "dropped before L1", "before L2", "before L3"], rows)
 # throughput = window / RTT
 #
 # The **bandwidth-delay product** (BDP) of a path is the rate of its bottleneck times its RTT without queues. This is
-# what the path itself holds. There are three cases:
+# what the path itself holds: packets on their way out, and acknowledgements on their way back. There are three
+# cases:
 #
 # - The window is smaller than the BDP: the bottleneck has nothing to send for a part of each RTT.
 # - The window is one BDP: the path is just full.
@@ -152,8 +153,8 @@ show.table(["path", "dropped before L1", "before L2", "before L3"], rows)
 #   queue has no **room** left, it drops packets.
 #
 # TCP does not know the BDP, so it tries. It starts with ten packets. In **slow start** it doubles the window each
-# RTT, until the queue drops a packet. Then TCP makes its window smaller, and lets it grow more slowly. (In Lab 13 you
-# write a window yourself.)
+# RTT, until the queue drops a packet at the latest. Then TCP makes its window smaller, and lets it grow more slowly.
+# (In Lab 13 you write a window yourself.)
 #
 # **Say to yourself:** a path has a BDP of 149 packets. Which throughput does a window of 75 packets give, in percent
 # of the rate? Then move the sliders below the next cell.
@@ -376,14 +377,13 @@ lab05.check_together(together).require()
 # one of its sentences is wrong.
 #
 # > (1) On an idle path, a ping's RTT is the sum of the delays of all its links, in both directions. (2) No transfer
-# > is faster than the slowest link of its path allows. (3) One TCP connection keeps this link busy all the time only
-# > if its window after a loss is still one bandwidth-delay product or more. (4) Where the queue before the slowest
-# > link is too short for that, more connections do not help: ten connections from h1 to h9 meet the same queue and
-# > together get no more than one. (5) More room in this queue helps, at the price of a longer RTT.
+# > is faster than the slowest link of its path allows. (3) One CUBIC connection keeps this link busy all the time
+# > only if its window after a loss is still one bandwidth-delay product or more. (4) Where the queue before the
+# > slowest link is too short for that, more connections do not help: ten connections from h1 to h9 meet the same
+# > queue and together get no more than one. (5) More room in this queue helps, at the price of a longer RTT.
 #
-# **Your turn:** find the wrong sentence, and measure the run that shows it: a case for which the sentence says
-# something else than you measure. Store the sentence's number and the run. (`measure.TcpFlow` measures with iperf3,
-# and opens as many connections as you say: `streams=`.)
+# **Your turn:** find the wrong sentence, and measure a run that contradicts it. Store the sentence's number and the
+# run. (`measure.TcpFlow` measures with iperf3, and opens as many connections as you say: `streams=`.)
 
 # %% answer="claim"
 lab05.explain("clocking")

@@ -191,7 +191,8 @@ lab06.figures.report_table(runs)
 # %% [markdown] id="shares-told"
 # The table compares your numbers with test case 4 of the course report. Each *share* is that of one run. The report's
 # RTTs are longer, probably because its network cards joined segments: a queue counts packets, so with joined segments
-# it holds more data. Its three flows have more together than L2 carries: somebody started them one after the other.
+# it holds more data. Its three flows together have more than L2 carries, because somebody started them one after the
+# other.
 #
 # ## 6. How fair is that? Jain's index
 #
@@ -415,16 +416,15 @@ lab06.check_small_queue(small_queue).require()
 # Ask a language model how flows share a link, and you get a paragraph like this one. It is fluent, and one of its
 # sentences is wrong.
 #
-# > (1) Two long TCP flows that meet at one full link tend to equal shares if their RTTs are equal, but a single run
-# > may be far from that. (2) A third flow does not raise the highest RTT, because two flows fill the queue already.
-# > (3) The queue serves packets in the order in which they arrive, whoever sent them: so a UDP stream of 20 Mbit/s
-# > that meets a TCP flow at L2 also gets about half of the link. (4) Without room for packets that wait, the link is
-# > idle at times, and the flows get less in sum. (5) Jain's index of flows that share no link says nothing about
-# > fairness.
+# > (1) Two long CUBIC flows that meet at one full link tend to equal shares if their RTTs are equal, but a single
+# > run may be far from that. (2) A third flow does not raise the highest RTT, because two flows fill the queue
+# > already. (3) The queue serves packets in the order in which they arrive, whoever sent them: so a UDP stream of 20
+# > Mbit/s that meets a TCP flow at L2 also gets about half of the link. (4) Without room for packets that wait, the
+# > link is idle at times, and the flows get less in sum. (5) Jain's index of flows that share no link says nothing
+# > about fairness.
 #
-# **Your turn:** find the wrong sentence, and measure the run that shows it: a case for which the sentence says
-# something else than you measure. Store the sentence's number and the run. (`measure.UdpFlow` and `measure.TcpFlow`
-# measure with iperf3. The cell first gives L2's queue its old limit.)
+# **Your turn:** find the wrong sentence, and measure a run that contradicts it. Store the sentence's number and the
+# run. (`measure.UdpFlow` and `measure.TcpFlow` measure with iperf3. The cell first gives L2's queue its old limit.)
 
 # %% answer="claim"
 lab06.explain("queue")
@@ -450,9 +450,10 @@ lab06.calibration()
 # %% [markdown] id="end-of-lab"
 # ## Summary
 #
-# A flow's bottleneck depends on the other flows. TCP tends to equal shares of a full link if RTTs are equal. Jain's
-# index says how nearly equal the shares are. An RTT tells you how many packets wait. The length of a queue trades
-# throughput for delay: a queue that is too short wastes the link, and one that is too long makes everybody wait.
+# A flow's bottleneck depends on the other flows. Flows of one kind of TCP tend to equal shares of a full link if
+# their RTTs are equal. Jain's index says how nearly equal the shares are. An RTT tells you how many packets wait.
+# The length of a queue trades throughput for delay: a queue that is too short wastes the link, and one that is too
+# long makes everybody wait.
 #
 # **Review.** Answer first, then open.
 #

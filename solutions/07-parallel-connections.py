@@ -347,16 +347,16 @@ lab07.check_sure(sure, runs).require()
 # Ask a language model why programs open several connections, and you get a paragraph like this one. It is fluent, and
 # one of its sentences is wrong.
 #
-# > (1) On a full link each TCP connection tends to an equal share, so a host with two connections gets about twice as
-# > much as a host with one. (2) The host gains what the others lose: all connections together still carry what L2
-# > carries, however many share it. (3) Since each connection has its own window, a second connection also pays when
-# > h2 and h3 are silent: h1 then gets clearly more throughput to h4 than over one connection. (4) On a path where one
-# > connection leaves the bottleneck idle after each loss, several connections fill it better. (5) A router that
-# > serves all packets from one queue cannot prevent any of this: it does not know which connections belong to one
-# > host.
+# > (1) On a full link each TCP connection tends to an equal share if RTTs are equal, so a host with two connections
+# > gets about twice as much as a host with one. (2) The host gains what the others lose: all connections together
+# > still carry what L2 carries, however many share it. (3) Since each connection has its own window, a second
+# > connection also pays when h2 and h3 are silent: h1 then gets clearly more throughput to h4 than over one
+# > connection. (4) On a path where one connection leaves the bottleneck idle after each loss, several connections
+# > fill it better. (5) A router with one queue that drops whatever finds it full cannot prevent any of this: it
+# > does not know which connections belong to one host.
 #
-# **Your turn:** find the wrong sentence, and measure the run that shows it: a case for which the sentence says
-# something else than you measure. Store the sentence's number and the run.
+# **Your turn:** find the wrong sentence, and measure a run that contradicts it. Store the sentence's number and the
+# run.
 
 # %% answer="claim"
 ### BEGIN SOLUTION

@@ -6,8 +6,8 @@
 # the *first* packets were faster than the link: up to 31.5 Mbit/s on a link of 10 Mbit/s. No cable does that.
 #
 # You repeat their measurement, find the cause, and remove it. Then you look into a *tunnel*, which carries
-# packets inside packets. The study used one too. At the end a packet does not fit into a link. You find out
-# whether the sender learns this, and see a transfer that hangs because nobody tells it.
+# packets inside packets. The study used one too. At the end a packet does not fit into a link. You find out whether
+# the sender learns this. You see a transfer that hangs, because nobody tells its sender.
 #
 # **Time:** 180 minutes (and 20 for the optional part). **You need:** headers and frames (Lab 00),
 # `lab[...].cmd` and routes (Lab 01), packet trains (Lab 03).
@@ -301,8 +301,8 @@ print(lab["h1"].cmd("ping -c 2 -W 1 -M do -s 1400 10.0.0.2"))
 # %% [markdown] id="hang-task"
 # ### A black hole
 #
-# TCP sends all its packets with DF set, and here nobody tells `h1` that a packet does not fit. Such a place is
-# called a *black hole*. What becomes of a TCP connection? Say it before you go on.
+# Linux's TCP sends all its packets with DF set, and here nobody tells `h1` that a packet does not fit. Such a place
+# is called a *black hole*. What becomes of a TCP connection? Say it before you go on.
 #
 # **Your turn:**
 #
@@ -310,8 +310,9 @@ print(lab["h1"].cmd("ping -c 2 -W 1 -M do -s 1400 10.0.0.2"))
 # 2. Linux can find the size by itself (RFC 4821), but does not do so by default. Turn this on at `h1`:
 #    `sysctl -w net.ipv4.tcp_mtu_probing=1`. Send again, with a recording, and store the run in `mended`:
 #    `measure.run_together(lab, [measure.TcpFlow("h1", "h2", duration_s=12)], record=["h1-eth0"])`.
-# 3. Print `mended.events.of("retransmission")`: the segments that TCP sent again. When did the first segment leave
-#    that arrived, in seconds (`begins_s`), and how many bytes did it have (`segment_bytes`)? "Bytes 1 to 10" are ten.
+# 3. Print `mended.events.of("retransmission")`: the segments that TCP sent again. Find the first segment that
+#    arrived. When did it leave, in seconds (`begins_s`), and how many bytes did it have (`segment_bytes`)? "Bytes 1
+#    to 10" are ten.
 
 # %% answer="hang"
 lab["h1"].cmd("sysctl -w net.ipv4.tcp_mtu_probing=0")  # as at first, if you run this cell again
@@ -348,7 +349,7 @@ lab08.check_hang(hangs, mended, begins).require()
 # > small. (2) Then full segments vanish in the tunnel. No acknowledgement comes, so TCP sends the first one again,
 # > after pauses that double each time. (3) UDP does not have this problem: it does not wait for acknowledgements, so
 # > all datagrams arrive that fit the MTU of the sender's own interface. (4) With `tcp_mtu_probing=1` TCP tries a
-# > smaller segment after some of these pauses, and goes on with the size that is acknowledged. (5) A smaller MTU on
+# > smaller segment after some of these pauses, and goes on with the size that is acknowledged. (5) An MTU of 1462 on
 # > the sender's interface avoids even these pauses: TCP's segments fit from the start.
 #
 # **Your turn:** find the wrong sentence, and measure in this lab the run that shows it: what `measure.run` returns.
@@ -377,7 +378,8 @@ lab08.check_claim(wrong_sentence, shows_it).require()
 # is set). For the first ping, tcpdump shows what arrives at `h2`. After the second ping, ask `h1` what it has
 # learned: `ip route get 10.0.2.1`.
 #
-# Three times now a packet of 1500 bytes did not fit. Answer the questions that the cell prints.
+# You have now seen three cases in which a packet of 1500 bytes did not fit. Answer the questions that the cell
+# prints.
 
 # %% answer="narrow"
 lab.stop()

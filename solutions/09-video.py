@@ -2,9 +2,9 @@
 # # Lab 09: Video
 #
 # `h1` sends a video to `h2`, at the speed at which it plays. What does the network see of this video? In 2015 a study
-# sent a video over a real network and over Mininet, and compared the two. You repeat the part that says most about
-# both. Then you go on where the study ended: you find out how long a player must wait before it shows the first
-# picture, and what lost packets do to the *picture*.
+# sent a video over a real network and over Mininet, and compared the two. You repeat the part that tells most about
+# the two networks. Then you go on where the study ended: you find out how long a player must wait before it shows the
+# first picture, and what lost packets do to the *picture*.
 #
 # **Time:** about 2 hours and 45 minutes. **You need:** Lab 03 (`iperf3`, `tc`, the queue of a bottleneck), Lab 04
 # (delays of a path) and Lab 08 (section 3: a link that lets a burst pass).
@@ -70,8 +70,9 @@ packets
 lab09.check_predicted(packets).require()
 
 # %% [markdown] id="damaged-task"
-# Most pictures contain only what has *changed* since the picture before. About every two seconds, and where the scene
-# changes, a *keyframe* contains the whole picture. A picture takes one or two packets, a keyframe many.
+# In this video, most pictures contain only what has *changed* since the picture before. About every two seconds, and
+# where the scene changes, a *keyframe* contains the whole picture. A picture takes one or two packets, a keyframe
+# many.
 #
 # **Your turn:** the network loses one packet in a hundred, at random. At `h2`, what percentage of all pictures will
 # differ from the pictures that `h1` sent?
@@ -195,8 +196,8 @@ lab09.check_jitter(jitter_ms).require()
 # ## 5. A playout buffer
 #
 # A player does not show a picture as soon as it comes. It waits for a while after the first packet, the *playout
-# buffer*, and then plays at the speed of the timestamps. A packet that comes after its turn is *late*, and as useless
-# as a lost one. With a buffer of $b$ a packet $i$ is late if
+# buffer*, and then plays at the speed of the timestamps. A packet that comes after its turn is *late*: the player
+# does not use it, as if it were lost. With a buffer of $b$ a packet $i$ is late if
 #
 # $$(\text{arrival}_i - \text{arrival}_1) - (\text{timestamp}_i - \text{timestamp}_1) > b$$
 #
@@ -249,11 +250,11 @@ lab09.check_buffers(buffers, runs).require()
 #
 # > (1) A player that starts some time after the first packet can show each packet that is late by less than this
 # > buffer. (2) The jitter of RFC 3550 does not say how long the buffer must be: it compares each packet with the one
-# > before it, and packets that are all equally late have no jitter. (3) A packet that comes after its turn is as
-# > useless as a lost one, so a queue that kept it for too long has saved nothing. (4) For a link the mean rate of the
+# > before it, and packets that are all equally late have no jitter. (3) Such a player does not use a packet that
+# > comes after its turn, so a queue that kept it for too long has saved nothing. (4) For a link the mean rate of the
 # > video counts: this film has 1.17 Mbit/s with all headers, so a WAN link of 1.3 Mbit/s carries it, and a buffer of
-# > 300 ms is long enough there. (5) In a film a long buffer costs only a later start, but in a call each answer
-# > comes later.
+# > 300 ms is long enough there. (5) In a film a long buffer costs only a later start, but in a call each answer comes
+# > later.
 #
 # **Your turn:** find the wrong sentence, and measure the run that shows it. `lab09.video_network(3, 2)` is the network
 # `wan`, with a WAN link of 2 Mbit/s: you can start it with another rate. Store the sentence's number and what
@@ -305,8 +306,8 @@ lab09.check_mean(mean).require()
 # %% [markdown] id="normality-intro"
 # ### (optional) Normally distributed?
 #
-# The study says that none of its three quantities is normally distributed. A test agrees if its p is below 0.05. What
-# does the *skewness* say? If you look at the skewness alone, which of the three could you take for normal?
+# The study says that none of its three quantities is normally distributed. A test supports this if its p is below
+# 0.05. What does the *skewness* say? If you look at the skewness alone, which of the three could you take for normal?
 
 # %% id="normality-table"
 lab09.figures.normality_table(runs["gigabit"])
@@ -374,8 +375,8 @@ why = {"pictures": "a", "together": "d"}
 lab09.check_why(why).require()
 
 # %% [markdown] id="loss-question"
-# **Question.** You may protect this video against losses, in `loss` and in a call over `queue`. Name one way for each,
-# its price, and a number of this lab that speaks for it.
+# **Question.** You may protect this video against losses, in `loss` and in a call over `queue`. For each, name one
+# way, its price, and a number from this lab that supports it.
 
 # %% [markdown] reflect="loss" points=3
 # In `loss` eight packets in a thousand were lost, each at another moment, and each damaged 37 pictures. More keyframes

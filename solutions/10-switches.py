@@ -200,11 +200,12 @@ lab10.check_ovs(lab).require()
 # Ask a language model how VLANs keep hosts apart, and you get a paragraph like this one. It is fluent, and one of its
 # sentences is wrong.
 #
-# > (1) A switch forwards a broadcast only to ports of the VLAN in which it came, so ARP finds no host of another VLAN.
-# > (2) Frames leave an access port without a tag, so the hosts need to know nothing of VLANs. (3) The trunk carries the
-# > VLANs to the router: if somebody removes VLAN 20 from it, the hosts of VLAN 20 are cut off, and h3 reaches neither
-# > h1 nor h4. (4) A packet that crosses from one VLAN to the other is routed: its frame has new MAC addresses, and its
-# > TTL is one less. (5) All this is the same with a Linux bridge and with Open vSwitch, and only the commands differ.
+# > (1) A switch forwards a broadcast only to ports of the VLAN from which it came, so ARP finds no host of another
+# > VLAN. (2) Frames leave an access port without a tag, so the hosts need to know nothing of VLANs. (3) The trunk
+# > carries the VLANs to the router: if somebody removes VLAN 20 from it, the hosts of VLAN 20 are cut off, and h3
+# > reaches neither h1 nor h4. (4) A packet that crosses from one VLAN to the other is routed: its frame has new MAC
+# > addresses, and its TTL is one less. (5) All this is the same with a Linux bridge and with Open vSwitch, and only the
+# > commands differ.
 #
 # **Your turn:** find the wrong sentence, and measure the run that shows it: change the switch, and give what
 # `measure.run(lab, measure.PingFlow(SOURCE, DESTINATION, count=3))` returns. Store the sentence's number and the run.

@@ -95,8 +95,8 @@ lab11.check_predicted(loss).require()
 #
 # **Your turn:** in the loop, run ss on h1 and tc on r1. Then append six numbers to `samples`: `second`, the four
 # numbers from `read_ss`, and the number of packets in the queue. The cell after the check draws the samples and asks
-# two questions. It also shows the model of the window, the *sawtooth*, with your samples as dots: move the sliders to
-# see what the rate, the round trip, the queue, and the part that the sender keeps at a loss do to it.
+# two questions. It also shows a model of the window, the *sawtooth*, with your samples as dots. Its sliders change
+# the rate, the round trip, the queue, and the part of the window that the sender keeps at a loss.
 
 # %% answer="look"
 samples, second = [], 0
@@ -141,8 +141,8 @@ lab11.check_seen({"tracks": tracks, "overshoot": overshoot}).require()
 # grows from `full / 2` to `full`, by one packet in each round trip. A round trip takes as long as B needs for the
 # window's packets, but at least `bdp * packet_s`, the path's round trip without a queue.
 #
-# **Your turn:** write a function that returns the time between two losses, in seconds. Its three numbers need not be
-# whole, but `range` takes whole numbers only: `int(...)` makes one.
+# **Your turn:** write a function that returns the time between two losses, in seconds. The three numbers may be
+# fractions. `range` takes whole numbers only: `int(...)` makes one.
 
 
 # %% answer="period"
@@ -170,7 +170,8 @@ lab11.check_period(period).require()
 #
 # $$0.4\,(t - K)^3 + W, \qquad K = \sqrt[3]{\frac{W - 0.7\,W}{0.4}}$$
 #
-# So after K seconds the window is W again. Now h2 sends to h4, with four times the round trip and the same queue.
+# So after K seconds the window is W again. (Where Reno would be faster, CUBIC grows as Reno does.) Now h2 sends to
+# h4, with four times the round trip and the same queue.
 #
 # **Predict**, in seconds: Reno's time from one loss to the next, and CUBIC's K.
 
@@ -306,13 +307,13 @@ lab11.check_queues(queues).require()
 # I choose 20 packets. A long queue costs every flow that crosses it: with 1000 packets a round trip is 30 times as
 # long, for a call or a game as well. And the longer queue gives no throughput: the link is busy as long as any packet
 # waits. After a loss CUBIC keeps 0.7 of its window. The link stays busy if that is at least one BDP: 0.7 * (BDP +
-# queue) >= BDP, so the queue needs 0.43 BDP, here 14 of 33 packets. A shorter queue is empty after a loss, and B is
-# idle for a moment. (Reno keeps a half, so it needs a whole BDP.)
+# queue) >= BDP, so the queue needs 14 packets here (Lab 05), since the BDP is 33. A shorter queue is empty after a
+# loss, and B is idle for a moment. (Reno keeps a half, so it needs a whole BDP.)
 #
 # **Rubric.** 4 points: every flow waits in a long queue; a number for this wait; a queue is long enough if it is not
 # empty after a loss; this needs 0.43 BDP for CUBIC (or one BDP for Reno). 3 points: three of these. 2 points: two.
-# 1 point: one. Typical wrong: (1) "a larger queue gives more throughput" - look at the table: above 0.43 BDP CUBIC
-# gains none. (2) "only the transfer waits" - all packets share the queue. (3) "as short as possible" - a queue of a few
+# 1 point: one. Typical wrong: (1) "a larger queue gives more throughput" - look at the table: CUBIC gains none from 20
+# packets on. (2) "only the transfer waits" - all packets share the queue. (3) "as short as possible" - a queue of a few
 # packets is empty after each loss.
 
 # %% [markdown] id="together-task"
@@ -322,8 +323,8 @@ lab11.check_queues(queues).require()
 # `together["bbr"]` are runs of two transfers with the same control, one from h1 to h3 and one from h2 to h4.
 # `together["mixed"]` is a run of three transfers from h1 to h3, one with each control. You need no `looks`.
 #
-# **Your turn:** first sketch on paper which share each flow will get. See whether B's queue has 100 packets again: on
-# r1, `tc qdisc show dev r1-eth2` must print `limit 100`. Then measure the four runs.
+# **Your turn:** first sketch on paper which share each flow will get. Then check that B's queue has room for 100
+# packets again: on r1, `tc qdisc show dev r1-eth2` must print `limit 100`. Then measure the four runs.
 
 # %% answer="together"
 lab11.explain("queues")
@@ -385,16 +386,15 @@ lab11.check_shares({"long": long, "depth": depth}).require()
 # Ask a language model how TCP shares a bottleneck, and you get a paragraph like this one. It is fluent, and one of its
 # sentences is wrong.
 #
-# > (1) Reno and CUBIC take a lost packet as a sign that a queue is full, so one such flow fills a queue of any length.
-# > (2) BBR measures the rate and the shortest round trip instead, so alone on a link it leaves most of a long queue
-# > empty. (3) Losses that no queue causes hardly hurt CUBIC: it keeps 0.7 of its window at each loss, so if B drops 1 %
-# > of the packets at random, CUBIC still gets about 70 % of the rate from h1 to h3. (4) Next to BBR, CUBIC gets little
-# > in a queue below one BDP, and more than BBR in a very long queue. (5) Two flows of the same control need not get
-# > equal shares: with CUBIC the shorter round trip gets more.
+# > (1) Reno and CUBIC take a lost packet as a sign that a queue is full, so one such flow fills a queue of 1000 packets
+# > as well as one of 20. (2) BBR measures the rate and the shortest round trip instead, so alone on a link it leaves
+# > most of a long queue empty. (3) Losses that no queue causes hardly hurt CUBIC: it keeps 0.7 of its window at each
+# > loss, so if B drops 1 % of the packets at random, CUBIC still gets about 70 % of the rate from h1 to h3. (4) Next to
+# > BBR, CUBIC gets little in a queue below one BDP, and more than BBR in a very long queue. (5) Two flows of the same
+# > control need not get equal shares: with CUBIC the shorter round trip gets more.
 #
-# **Your turn:** find the wrong sentence, and measure the run that shows it: a case for which the sentence says
-# something else than you measure. Store the sentence's number and the run. `netem limit 100 loss 1%` makes B lose
-# packets at random; `loss 0%` ends it.
+# **Your turn:** find the wrong sentence, and measure a run that contradicts it. Store the sentence's number and the
+# run. `netem limit 100 loss 1%` makes B lose packets at random; `loss 0%` ends it.
 
 # %% answer="claim"
 with start(network) as other:
@@ -473,7 +473,7 @@ lab11.calibration()
 # </details>
 # <details><summary>3. A BBR flow has a queue of 1000 packets to itself. How many packets wait?</summary>
 #
-# Few: BBR keeps about one BDP in flight. In one of eight round trips it keeps a quarter more.
+# Few: BBR keeps about one BDP in flight. In one round trip of eight it sends a quarter more.
 #
 # </details>
 #

@@ -197,8 +197,9 @@ lab12.check_apart(apart).require()
 # ## 5. Marks instead of losses
 #
 # The upload lost packets in all of these queues: losses tell the sender that it is too fast. With **ECN** (RFC 3168) a
-# queue marks packets instead of dropping them, if their sender has asked for marks. fq_codel marks by default. A Linux
-# host asks for marks on each new connection after you type `sysctl -w net.ipv4.tcp_ecn=1` on that host.
+# queue marks packets instead of dropping them, if both ends agreed to this when they connected. fq_codel marks by
+# default. A Linux host agrees if it is asked. It asks on each new connection after you type `sysctl -w
+# net.ipv4.tcp_ecn=1` on that host.
 #
 # **Your turn:** let h1 ask for marks, put fq_codel at U again, and measure `beside(40)`.
 
@@ -221,8 +222,8 @@ lab12.figures.queue_table(every)
 
 # %% [markdown] id="waits-text"
 # **The same ping in two queues.** The next cell records an upload of 4 s beside three pings, first with a FIFO of 1000
-# packets at U, then with fq_codel. It plays both runs with one clock. **Say to yourself** before you run it: how long
-# does a ping wait at U in each queue, 2 or 3 s after the upload began?
+# packets at U, then with fq_codel. It plays both runs side by side, on one clock. **Say to yourself** before you run
+# it: how long does a ping wait at U in each queue, 2 or 3 s after the upload began?
 #
 # **Your turn:** run it, and read how long ping **number 3** waited at `r1-eth2`, in ms, in each run. Open *Flows*,
 # and untick *TCP cubic h1 to h3*. Then each press of `.` goes to the next moment of a ping. The panel below its
@@ -275,7 +276,7 @@ lab12.check_turns(turns).require()
 
 # %% [markdown] reflect="choice" points=3
 # I choose fq_codel or CAKE. Neither needs to know the link's rate. With both, calls and pages do not wait for the
-# upload, and the upload uses 95 % of the link and more. 16 packets take 20 ms at 10 Mbit/s, but 97 ms at 2 Mbit/s. At
+# upload, and the upload uses at least 95 % of the link. 16 packets take 20 ms at 10 Mbit/s, but 97 ms at 2 Mbit/s. At
 # 40 Mbit/s they take only 5 ms, so the link may be idle after a loss. RED's limits in bytes also fit only one rate.
 #
 # **Rubric.** 3 points: fq_codel or CAKE, with values from the table; a limit in packets is a different time at another
@@ -289,14 +290,14 @@ lab12.check_turns(turns).require()
 # Ask a language model which queue a home's router should have, and you get a paragraph like this one. It is fluent, and
 # one of its sentences is wrong.
 #
-# > (1) A plain FIFO of 1000 packets adds about a second to each round trip through U, and the upload gains nothing by
-# > it. (2) CoDel looks at the time that packets wait, so the same setting suits links of quite different rates. (3)
-# > fq_codel has a queue for each flow besides, so a ping hardly waits for an upload. (4) Its queues take turns, so the
-# > hosts share U equally: if h1 uploads over four connections and h2 over one, each of the two hosts gets half. (5)
-# > With ECN the sender slows down before a packet is lost.
+# > (1) Once an upload has filled it, a plain FIFO of 1000 packets adds about a second to each round trip through U,
+# > and the upload gains nothing by it. (2) CoDel looks at the time that packets wait, so the same setting suits links
+# > from some Mbit/s to many. (3) fq_codel has a queue for each flow besides, so a ping hardly waits for an upload. (4)
+# > Its queues take turns, so the hosts share U equally: if h1 uploads over four connections and h2 over one, each of
+# > the two hosts gets half. (5) With ECN the sender slows down before a packet is lost.
 #
-# **Your turn:** find the wrong sentence, and measure the run that shows it, for 20 s or longer: a case for which the
-# sentence says something else than you measure. Store its number and the run. `streams=4` makes four connections.
+# **Your turn:** find the wrong sentence, and measure a run of 20 s or longer that contradicts it. Store its number
+# and the run. `streams=4` makes four connections.
 
 # %% answer="claim"
 queue = measure.QueueFlow("r1", "h3", 20, 0.2)  # put it into the run: it says which queue U has
@@ -327,8 +328,8 @@ lab.stop()
 #
 # `lab12.unseen()` draws three such homes each time: the modem has 2.5 to 4 Mbit/s (slow), 8 to 14 (middle), or 30 to 40
 # (fast), and the round trips are 12 to 24 ms. You measure pings during an upload, without pages. In each home h3 must
-# answer three in four pings, and 95 of 100 answered pings must take less than 60 ms. The upload must use 90 % of the
-# modem's rate minus headers.
+# answer at least 75 % of the pings, and at least 95 % of the answered pings must take less than 60 ms. The upload must
+# use 90 % of the modem's rate minus headers.
 #
 # **Your turn:** first run the cell as it is: fq_codel, a good queue in section 4. Read the table, and say to yourself
 # where the packets wait. Then complete the function. It knows the modem's rate, and returns the text after
@@ -374,10 +375,11 @@ lab12.calibration()
 # %% [markdown] id="end-of-lab"
 # ## Summary
 #
-# A sender that slows down only at losses fills any queue, and everyone who shares the queue waits. A short FIFO helps
-# at one rate. RED warns senders earlier, but its limits are in bytes. CoDel looks at time. In fq_codel and CAKE flows
-# take turns, so a flow that sends little does not wait. ECN warns senders without a loss. And a queue can be managed
-# only where it is: whoever sends a little less than the slowest link moves the queue to where it can be managed.
+# A sender that slows down only at losses fills short queues and long ones, and everyone who shares the queue waits. A
+# short FIFO helps at one rate. RED warns senders earlier, but its limits are in bytes. CoDel looks at time. In
+# fq_codel and CAKE flows take turns, so a flow that sends little does not wait. ECN warns senders without a loss. And
+# a queue can be managed only where it is: a router that sends a little less than the slowest link has the queue
+# itself, and can manage it.
 #
 # **Review.** Answer first, then open.
 #
@@ -394,14 +396,14 @@ lab12.calibration()
 # <details><summary>3. Why can no fixed number of packets be the right limit at 2.5 and at 40 Mbit/s?</summary>
 #
 # Sixteen packets take 78 ms at 2.5 Mbit/s. At 40 Mbit/s they take 5 ms, and with a round trip of 24 ms CUBIC needs 34
-# packets to keep the link busy after a loss (0.43 of 79).
+# packets to keep the link busy after a loss (Lab 05: the BDP is 79).
 #
 # </details>
 #
 # ### Where to read on
 #
 # The [glossary](glossary.md); RFC 7567 (recommendations), RFC 8289 (CoDel), RFC 8290 (fq_codel), RFC 8033 (PIE), RFC
-# 3168 (ECN), RFC 9330 and 9332 (L4S: senders that react to each mark have a queue of their own, and wait for a
-# millisecond; Linux calls it `dualpi2`); Floyd and Jacobson, *Random Early Detection Gateways for Congestion
-# Avoidance*, 1993; Gettys and Nichols, *Bufferbloat: Dark Buffers in the Internet*, 2011; Høiland-Jørgensen and others,
-# *Piece of CAKE: A Comprehensive Queue Management Solution for Home Gateways*, 2018.
+# 3168 (ECN), RFC 9330 and 9332 (L4S: senders that react to each mark get a queue of their own, in which packets wait
+# for about a millisecond; Linux calls it `dualpi2`); Floyd and Jacobson, *Random Early Detection Gateways for
+# Congestion Avoidance*, 1993; Gettys and Nichols, *Bufferbloat: Dark Buffers in the Internet*, 2011; Høiland-Jørgensen
+# and others, *Piece of CAKE: A Comprehensive Queue Management Solution for Home Gateways*, 2018.

@@ -355,8 +355,8 @@ lab13.check_late(late).require()
 
 # %% [markdown] id="claim-task"
 # **Optional, without points: fast retransmit.** Your sender learns of a loss only when its timer ends. Three
-# acknowledgements of later packets say the same earlier. Let `take` send the oldest missing packet again at the third
-# one, once, and watch a window of 12 with `lost={"up": [6]}` before and after.
+# acknowledgements of later packets tell it earlier. At the third one, let `take` send the oldest missing packet
+# again, once. Watch a window of 12 with `lost={"up": [6]}` before and after.
 #
 # ### A claim to test: the receiver's window
 #
@@ -368,12 +368,12 @@ lab13.check_late(late).require()
 # > and the window that the receiver announces. (2) If the receiver's program reads nothing, its buffer fills, the
 # > window closes to zero, and the sender waits and asks now and then whether it is open again. (3) If the program reads
 # > all data at once, the buffer is always empty, so its size does not matter: such a receiver gets the link's rate
-# > also with a buffer of 8 kB. (4) On a path with a longer round trip the same window gives less throughput. (5) That
-# > is why Linux lets the buffer grow during a transfer.
+# > also with a buffer of 8 kB. (4) A window that limits a transfer gives less throughput if the round trip is longer.
+# > (5) That is why Linux lets the buffer grow during a transfer.
 #
 # **Your turn:** find the wrong sentence, and measure the run that shows it, from `sender` to `relay` (at the address
-# `near.ends[1].address.split("/")[0]`). On a node, `sysctl -w net.ipv4.tcp_rmem="4096 8192 8192"` sets the least, the
-# first and the largest size of a receiver's buffer, in bytes. iperf3 reads all data at once.
+# `near.ends[1].address.split("/")[0]`). On a node, `sysctl -w net.ipv4.tcp_rmem="4096 8192 8192"` sets the smallest,
+# the initial and the largest size of a receiver's buffer, in bytes. iperf3 reads all data at once.
 
 # %% answer="claim"
 near_relay = near.ends[1].address.split("/")[0]
@@ -400,12 +400,12 @@ lab13.calibration()
 #
 # - The number in a packet distinguishes retransmissions from new data. An acknowledgement says that the packet arrived.
 # - A timeout must follow the round trip, double while no answer comes, and learn nothing from retransmitted packets.
-# - A window fills the pipe: W packets in each round trip, up to 1 + 2a. TCP's receiver has a window, too (*flow
-#   control*), and the smaller one counts.
+# - A window fills the pipe: W packets in each round trip, up to 1 + 2a. TCP's receiver also has a window (*flow
+#   control*). The smaller of the two limits the sender.
 # - Recovery by timeouts alone falls far below theory. TCP learns of a loss earlier: by three duplicate acknowledgements
-#   (fast retransmit), by selective acknowledgements (SACK), by time (RACK: a packet is lost if one that was sent
-#   a part of a round trip later, in RFC 8985 a quarter, has arrived; Linux does this), and by a probe at the end of a
-#   transfer (both RFC 8985).
+#   (fast retransmit), by selective acknowledgements (SACK), by time (RACK: a packet is lost if one that was sent later
+#   has arrived, and a round trip and at most a small allowance have passed since it was sent; Linux does this), and by
+#   a probe at the end of a transfer (both RFC 8985).
 #
 # `linklab check reliable.py --lab 13` in a terminal runs all checks again. It also takes programs in other languages,
 # if they are compiled or name their interpreter in the first line.

@@ -4,9 +4,10 @@
 # **Time:** about 3 hours and 20 minutes, ten minutes of them for measurements. **You need:** ARP and switches (Labs
 # 01 and 10), propagation delay (Lab 04). Section 8 comes back to the token bucket of Lab 08 (section 3).
 #
-# A usual switch decides by itself. In a *software-defined network* a program elsewhere decides, the **controller**.
-# It gives rules to the switches. First you write rules by hand. Then you write a controller that learns. You predict
-# how much the controller's distance delays the first packet, and you see what still works after the controller stops.
+# An ordinary switch decides by itself. In a *software-defined network* a program elsewhere decides: the
+# **controller**. It gives rules to the switches. First you write rules by hand. Then you write a controller that
+# learns. You predict how much the controller's distance delays the first packet, and you see what still works after
+# the controller stops.
 
 # %% id="imports"
 from mininet.link import TCLink
@@ -45,7 +46,7 @@ show.network(lab)
 #
 #     ovs-ofctl -O OpenFlow13 add-flow s2 priority=7,in_port=2,actions=drop
 #
-# A rule stays until you remove it, also if you write a better one: `ovs-ofctl -O OpenFlow13 del-flows s1` empties a
+# A rule stays until you remove it, even if you write a better one: `ovs-ofctl -O OpenFlow13 del-flows s1` empties a
 # table.
 #
 # **Your turn:** write rules for s1, so that h1 and h2 reach each other and no frame of theirs reaches s2. Ping h2,
@@ -77,8 +78,8 @@ lab14.check_hand(lab).require()
 # `self.send(message, port)` sends the frame that a switch asked about. The last three lines write one rule when a
 # switch joins: frames that match no other rule go to the controller.
 #
-# os-ken then calls `asked` for each such frame. As `asked` stands in the cell after that, it makes a *hub*: each
-# frame leaves by all ports but its own, and the switch asks about every frame.
+# os-ken then calls `asked` for each such frame. The cell after that begins with an `asked` that makes a *hub*: each
+# frame leaves through every port except the one it came in by, and the switch asks about every frame.
 #
 # **Your turn:** make it a learning switch.
 #
@@ -296,7 +297,7 @@ lab14.check_proactive(lab).require()
 # %% [markdown] id="firewall-task"
 # ## 6. A firewall and a load balancer (45 minutes)
 #
-# A rule can match more than a usual switch looks at: `icmp,nw_src=...,nw_dst=...` matches pings between two IP
+# A rule can match more than an ordinary switch looks at: `icmp,nw_src=...,nw_dst=...` matches pings between two IP
 # addresses.
 #
 # **Your turn:** add rules of a higher priority at s1, so that no ping between h2 and h4 is answered, in either
@@ -357,7 +358,7 @@ lab14.check_balancer(lab).require()
 #
 # > (1) The rules choose the server by the client's address, so all packets of a TCP connection go to one server. (2)
 # > The answers must come from the service's address: h1 has no connection with h4's own address, and would refuse
-# > them. (3) s1 remembers nothing between two packets: its rules know no connections. (4) A packet for a server's own
+# > them. (3) s1 remembers no connections: its rules look at each packet alone. (4) A packet for a server's own
 # > address matches none of the rules for the service, so h1 still reaches h4 at h4's own address, as before. (5)
 # > Rules that also matched the port of the service would leave all other packets of h4 as they are.
 #
@@ -384,10 +385,10 @@ lab14.check_claim(wrong_sentence, shows_it).require()
 # ## 7. A ring without a spanning tree (15 minutes)
 #
 # Four switches form a ring. In a ring a broadcast goes round for ever. (When the ring starts, a line warns you of
-# this. It is expected here.) Usual switches therefore block one cable (spanning tree), and some frames take the long
-# way. With rules, no cable must be blocked. Port 1 of each switch leads to its own host, port 2 to the next switch
-# (s4's next is s1), and port 3 to the switch before. The next cell gives all hosts each other's MAC addresses, so no
-# host sends a broadcast.
+# this. It is expected here.) Ordinary switches therefore block one cable (spanning tree), and some frames take the
+# long way. With rules, no cable must be blocked. Port 1 of each switch leads to its own host, port 2 to the next
+# switch (s4's next is s1), and port 3 to the switch before. The next cell gives all hosts each other's MAC
+# addresses, so no host sends a broadcast.
 #
 # **Your turn:** complete the function in the cell after that. It returns the port by which a frame leaves switch
 # number `switch` to host number `host` on a shortest path.
@@ -439,7 +440,7 @@ lab14.check_ring(ring).require()
 # ## 8. What two studies saw (15 minutes)
 #
 # Two groups compared Mininet with real switches. The first group (2016, on MTU and bandwidth: Lab 08) saw strange
-# *first packets* in Mininet. After a few packets all was as it should be.
+# *first packets* in Mininet. After a few packets the values were as expected.
 #
 # | link (Mbit/s) | frame (bytes) | value | Mininet (Mbit/s) | real network (Mbit/s) |
 # | --- | --- | --- | --- | --- |
@@ -450,12 +451,12 @@ lab14.check_ring(ring).require()
 # The second group (Jimenez and others, 2015, section 4.2) sent video for a longer time. Its mean times between
 # packets were nearly equal: 9.34 ms in the real network, 9.32 ms in Mininet.
 #
-# **Question.** A learning controller ran in Mininet. Does it explain each of these four rows and means? Say for each
-# one why, or which other cause is needed (Lab 08, section 3).
+# **Question.** A learning controller ran in Mininet. Does it explain the three rows of the table, and the two means?
+# Say why for each, or say which other cause is needed (Lab 08, section 3).
 
 # %% [markdown] reflect="papers" points=4
-# The first packets wait for the controller at each switch. A value of bandwidth over the first packets is their bytes
-# divided by a time in which nothing arrived: that explains a low first value such as 7.3 of 100 Mbit/s. It cannot
+# The first packets wait for the controller at each switch. A bandwidth over the first packets divides their bytes by
+# a time in which hardly anything arrived. That explains a low first value such as 7.3 of 100 Mbit/s. It cannot
 # explain more than the link's rate by itself: from a cable, packets that waited leave one after another, at the
 # link's rate at most. For 20.8 and 31.5 of 10 Mbit/s another cause is needed: a rate limiter that lets a burst pass
 # at first (Mininet's token bucket starts full). It needs several packets at once: from a fast sender, or those that
@@ -476,7 +477,8 @@ lab14.calibration()
 # ## Summary
 #
 # - The data plane forwards by rules, and the control plane writes them. Rules stay when the controller stops.
-# - A frame that matches no rule costs a round trip to the controller, at each switch. Later frames cost nothing.
+# - A frame about which a switch asks the controller costs a round trip to the controller, at each switch. Later
+#   frames cost nothing.
 # - Proactive rules need no question to the controller, but somebody must know all hosts in advance. Idle timeouts keep
 #   tables small.
 # - The same tables make a switch, a firewall, a load balancer, and shortest paths without a spanning tree.

@@ -5,9 +5,9 @@
 # longest prefix (Lab 01), constant rates and loss (Lab 03).
 #
 # A cable fails. How long are packets lost, and what does this time depend on? You break a cable at an exact instant,
-# first with static routes, then with OSPF. You predict to some milliseconds when the first packet arrives again. Then
-# you connect three autonomous systems by BGP, and one of them steals the packets of another. All routers run FRR, which
-# real networks use as well.
+# first with static routes, then with OSPF. You predict to within some milliseconds when the first packet arrives again.
+# Then you connect three autonomous systems by BGP, and one of them steals the packets of another. All routers run FRR,
+# which real networks use as well.
 
 # %% id="imports"
 from linklab import frr, lab15, measure, show, start
@@ -29,7 +29,7 @@ show.network(lab)
 #
 # Five routers form a ring. The interface eth1 of a router leads to the next router, eth2 to the one before, and eth0 to
 # its host. The routes are *static*: a person typed them. Packets from h1 to h3 go through r1, r2 and r3. The ring also
-# has the way through r5 and r4.
+# has a second path, through r5 and r4.
 #
 # `stream(seconds)` sends a packet from h1 to h3 every 2 ms. `measure.Cut("r1", "r2", 6, start_s=2)` acts two seconds
 # after the start of a run: it sets the interfaces at both ends of the cable r1-r2 down, as a person would. Six seconds
@@ -236,14 +236,15 @@ for start_s in (2.0, 2.1, 2.2):
 lab15.check_silent(silent).require()
 
 # %% [markdown] id="more-task"
-# ## 4. To notice sooner (40 minutes)
+# ## 4. Notice sooner (40 minutes)
 #
 # Measure three other cases with the same stream:
 #
 # - `carrier`: a cut that is *not* silent, as in section 1, but under OSPF. The kernel tells the routing daemon about an
 #   interface that is set down, and in the same way about an interface that has lost its carrier.
 # - `BFD` (RFC 5880): both routers send each other small packets every 100 ms, and give up after three missing ones.
-#   OSPF believes BFD. FRR needs these lines at *both* ends of the cable. These are r1's; r2's end is r2-eth2:
+#   When BFD gives a neighbour up, OSPF does too. FRR needs these lines at *both* ends of the cable. These are r1's;
+#   r2's end is r2-eth2:
 #
 #       bfd
 #        profile fast
@@ -363,11 +364,12 @@ lab15.check_costs(tables, lab).require()
 # Ask a language model how a network survives a failure, and you get a paragraph like this one. It is fluent, and one of
 # its sentences is wrong.
 #
-# > (1) A router whose interface keeps its carrier learns of a failure only because Hellos are missing. (2) The outage
-# > then lasts at least the dead interval minus the hello interval, and at most the dead interval. (3) BFD changes only
-# > how soon the routers notice: the new path is computed as before. (4) Where two paths cost the same, OSPF keeps both,
-# > and r1 sends the packets of a stream over both in turn: a short silent failure of r1-r2 then loses every second
-# > packet. (5) Costs count for each direction by itself, so the answers may take another path than the requests.
+# > (1) Without BFD, a failure that takes no interface's carrier is noticed only because Hellos are missing. (2) The
+# > outage then lasts from the dead interval minus the hello interval to the dead interval, and some milliseconds more.
+# > (3) BFD changes only how soon the routers notice: the new path is computed as before. (4) Where two paths cost the
+# > same, OSPF keeps both, and r1 sends the packets of a stream over both in turn: a short silent failure of r1-r2 then
+# > loses every second packet. (5) Costs count for each direction by itself, so the answers may take another path than
+# > the requests.
 #
 # **Your turn:** find the wrong sentence, and measure the run that shows it. Store the sentence's number and the run.
 # While r1 has two next hops to h3, cut the cable silently for 1.5 s: so short that no dead timer ends. BFD would notice
@@ -520,14 +522,14 @@ lab15.check_filter(world).require()
 # what decided that r3 got the packets, for r1 and for r2, and name a theft that the filter still permits.
 
 # %% [markdown] reflect="bgp" points=5
-# r3 did take them, from both: a router forwards by the longest prefix that matches. Preference and the length of the AS
-# list are compared only between paths to the *same* prefix, and there was just one path to the half. The stolen /25 is
-# longer than r2's own /24, too. And it is not over: BGP does not ask whether an AS may announce a prefix. r3 can
-# announce the whole /24, which the filter permits. r1 and r2 do not believe it now: r2 keeps its own route, and r1 its
-# preference for AS 65002. But an AS without such a rule takes the shorter list, so an AS that is nearer to r3 sends its
-# packets to r3. To stop this, a filter must know which prefixes belong to AS 65003: a list for each customer, or signed
-# origins (RPKI, RFC 6811). RPKI compares only the last AS: a forged list that ends in 65002 passes. ASPA signs which
-# providers an AS has, and is meant against that.
+# r3 did get packets from both routers: a router forwards by the longest prefix that matches. Preference and the length
+# of the AS list are compared only between paths to the *same* prefix, and there was just one path to the half. The
+# stolen /25 is longer than r2's own /24, too. And other thefts are still possible: BGP does not ask whether an AS may
+# announce a prefix. r3 can announce the whole /24, which the filter permits. r1 and r2 do not believe it now: r2 keeps
+# its own route, and r1 its preference for AS 65002. But an AS without such a rule takes the shorter list, so an AS that
+# is nearer to r3 sends its packets to r3. To stop this, a filter must know which prefixes belong to AS 65003: a list
+# for each customer, or signed origins (RPKI, RFC 6811). RPKI compares only the last AS: a forged list that ends in
+# 65002 passes. ASPA is meant to detect that: each AS signs which providers it has.
 #
 # **Rubric.** 5 points: the longest prefix decides; preference compares paths of one prefix only; r2's own /24 is
 # shorter than the half; BGP does not check the origin; a theft that the filter permits (the same length, at other ASes,
@@ -542,7 +544,8 @@ lab15.calibration()
 # <details><summary>Open this when you have written your answer</summary>
 #
 # On 24 February 2008 AS 17557 announced 208.65.153.0/24, a part of YouTube's 208.65.152.0/22. The longer prefix won
-# nearly everywhere, for two hours. YouTube then announced prefixes that were longer still (RIPE NCC, 2008).
+# nearly everywhere, for two hours. YouTube then announced the same /24, and minutes later prefixes that were longer
+# still (RIPE NCC, 2008).
 #
 # </details>
 #
@@ -550,8 +553,8 @@ lab15.calibration()
 #
 # - A static route does not change: an outage lasts until a person types another route. Linux removes the routes of an
 #   interface that is set down. It keeps the routes of an interface without a carrier, unless it is told to ignore them.
-# - Routers notice a silent failure because Hellos are missing: after *dead minus hello* to *dead* seconds. They notice
-#   a lost carrier at once, and BFD notices in a few hundred ms. To compute new routes takes milliseconds.
+# - Routers notice a silent failure because Hellos are missing. That takes from *dead minus hello* to *dead* seconds.
+#   They notice a lost carrier at once, and BFD notices in a few hundred ms. To compute new routes takes milliseconds.
 # - OSPF takes the path with the lowest sum of costs, for each direction by itself. It takes several paths if they cost
 #   the same, and all packets of one flow take the same one of them.
 # - BGP compares preference first and the length of the list second, between paths to the same prefix. The longest
