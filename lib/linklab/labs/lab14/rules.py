@@ -281,6 +281,7 @@ def check_learning(lab: Checkable) -> Iterator[Check]:
         _connects(live, one, address(other))
     again, what, expected = _asked(live) - before, "known hosts", "no frame goes to the controller"
     if again:
+        _pings(live, "h1", address("h3"))  # so that a rule that ends soon is there to be read
         hint = _fault(live) or "which frames does the switch still ask about? Look at the rules of s1 and s2"
         said = f"switches asked again about hosts that had answered ({again} frames)"
         yield Check.failing(what, said, hint, expected, f"{again} frames")
