@@ -243,22 +243,38 @@ for name, asked in {"h1-h4": 25, "h1-h9": 16, "h7-h9": 16}.items():
 lab03.check_chosen(at_chosen).require()
 
 # %% [markdown] id="neighbour-question"
-# **Question.** Another user has a video call over L2 while you send at 110 % of L2's rate. What does your test do to
-# the call?
-
-# %% [markdown] reflect="neighbour" points=3
-# While I send, L2 gets more than it carries, so its queue is always full. The queue drops packets of the call as it
-# drops mine: about one in ten or more, if the call's packets are not in step with mine (Lab 10 shows the case where
-# they are in step). The other packets of the call wait behind a full queue, some 20 ms here. UDP does not slow down, so
-# this lasts until I stop. A TCP with loss-based congestion control fills the queue too, but slows down after each loss
-# and leaves the call a share. On a network that others use, send little and briefly: short packet trains, or rates that
-# start low and stop at the first loss.
+# Another user, h7, has a call with h5 over L2 while you send at 110 % of L2's rate. What does your test do to the
+# call? Measure it: the call is a stream of 1 Mbit/s, and pings show how long its packets wait.
 #
-# **Rubric.** 3 points: the call loses packets of its own, its other packets wait, and this lasts because UDP does not
-# slow down; 2 points: two of them; 1 point: one. Typical wrong: (1) "only my packets are lost, I am the one who sends
-# too much": a full queue drops every packet that arrives, whoever sent it; (2) "the call gets its share, as with TCP":
-# nobody shares here, because UDP does not react to losses; (3) "the delay grows without end": a full queue drops
-# packets and does not grow.
+# **Your turn:** let your own flow from h1 to h4 run together with the call: `measure.run_together(lab, [FLOW, *call])`.
+# In `neighbour` store `waits_ms`, by how much your test delays a packet at most (the two RTTs tell), and a letter. Your
+# test lasted 5 s. What becomes of the call if you send for a minute?
+#
+# - a: the loss ends: h1 notices it and sends more slowly
+# - b: its delay grows all the time: the queue becomes longer and longer
+# - c: it gets its share: r2 divides L2 between the two of us
+# - d: it goes on as in these 5 s: packets of the call are lost, and the others wait
+
+# %% answer="neighbour"
+call = [measure.UdpFlow("h7", "h5", 1, 5), measure.PingFlow("h7", "h5")]
+### BEGIN SOLUTION
+own = measure.UdpFlow("h1", "h4", 1.1 * L2.rate_mbps, 5)
+beside = measure.run_together(lab, [own, *call])
+### STARTER
+# beside = None  # YOUR TURN
+### END SOLUTION
+if beside:
+    _, talk, pings = beside.results
+    print(f"of the call {talk.loss_percent:.0f} % is lost", end=", ")
+    print(f"RTT {pings.rtt_min_ms:.1f} to {pings.rtt_max_ms:.1f} ms")
+### BEGIN SOLUTION
+neighbour = {"waits_ms": pings.rtt_max_ms - pings.rtt_min_ms, "minute": "d"}
+### STARTER
+# neighbour = {"waits_ms": None, "minute": None}
+### END SOLUTION
+
+# %% check="neighbour" points=3
+lab03.check_neighbour(beside, neighbour).require()
 
 # %% [markdown] id="train-intro"
 # ## 5. A packet train
@@ -269,7 +285,6 @@ lab03.check_chosen(at_chosen).require()
 # theory: L1, L2 and a fast last link. Move its sliders to see how each link changes the train.
 
 # %% id="train"
-lab03.explain("neighbour")
 prober = measure.Prober(lab, "h1", "h4")
 arrival_s = prober.train(60)
 display(show.arrivals(arrival_s))
@@ -302,20 +317,50 @@ lab03.check_train(estimate_from_train).require()
 # %% [markdown] id="busy-intro"
 # ### Somebody else sends
 #
-# Now h7 sends to h5 over L2, at half of L2's rate. The other half is free. Which rate will a train from h1 to h4 show?
+# Now h7 sends to h5 over L2, at half of L2's rate. Which rate will a train from h1 to h4 show?
 
 # %% id="busy"
-free_mbps = lab03.payload_rate_mbps(L2.rate_mbps) - L2.rate_mbps / 2
 lab["h5"].popen("iperf3 -s -1")
 lab["h5"].wait_listening(5201)
 lab["h7"].popen(f"iperf3 -u -c {lab['h5'].address} -b {L2.rate_mbps / 2:g}M -l 1448 -t 3")
 lab.sleep(1)
 busy_s = prober.train(60)
+lab.sleep(3)  # until h7 has ended
 shown = estimate_from_train(busy_s, 1448) or 0
-print(f"capacity {ceiling_mbps:.1f}, free {free_mbps:.1f}, the train says {shown:.1f} Mbit/s")
+print(f"capacity {ceiling_mbps:.1f} Mbit/s, the train says {shown:.1f} Mbit/s")
+
+# %% [markdown] id="free-task"
+# You want to choose the rate of a video call from h1 to h4. May you send at the rate that the train says? Try it beside
+# h7. A rate is free if you can keep it up: nobody loses a packet, and the RTT does not grow. Loss alone says it late,
+# because a queue hides a small overload.
+#
+# **Your turn:** look for the highest such rate with `beside_h7`. Store the run at this rate, or at most 5 % below it.
+
+
+# %% answer="free"
+def beside_h7(rate_mbps):
+    h7 = measure.UdpFlow("h7", "h5", L2.rate_mbps / 2, 5)
+    own = measure.UdpFlow("h1", "h4", rate_mbps, 5)
+    run = measure.run_together(lab, [h7, own, measure.PingFlow("h1", "h4")])
+    h7, own, pings = run.results
+    print(f"{rate_mbps:.2f} Mbit/s: lost {own.lost_packets}, of h7 {h7.lost_packets}", end=", ")
+    print(f"RTT {pings.rtt_min_ms:.1f} to {pings.rtt_max_ms:.1f} ms")
+    return run
+
+
+### BEGIN SOLUTION
+beside_h7(shown)
+beside_h7(ceiling_mbps - 0.49 * L2.rate_mbps)
+free = beside_h7(0.98 * (ceiling_mbps - L2.rate_mbps / 2))
+### STARTER
+# free = None  # YOUR TURN: free = beside_h7(...)
+### END SOLUTION
+
+# %% check="free" points=3
+lab03.check_free(free).require()
 
 # %% [markdown] id="busy-question"
-# Host h7 sends over L2 at half of its rate. What does the train show now?
+# Compare three rates: of the train, of the path, and what was free. What did the train show beside h7?
 #
 # - a: the capacity of the path: only the slowest link spaces the train, whoever else sends
 # - b: the free rate: the train gets the part that h7 leaves
@@ -334,31 +379,6 @@ train_shows = "c"
 # %% check="busy" points=1
 lab03.check_busy(train_shows).require()
 
-# %% [markdown] id="available-question"
-# **Question.** You want to choose the rate of a video call over a path that others use. A train says 21 Mbit/s. May
-# you send at 21 Mbit/s? Give the reason.
-
-# %% [markdown] reflect="capacity" points=1
-# No. The free part may be much less, because the packets of a train push in between the packets of others in the
-# queue. Their spacing does not show how much more the link could carry for a long time. I know only that the capacity
-# is at least 21 Mbit/s.
-#
-# **Rubric.** 1 point: no, with the difference between capacity and what is free. Typical wrong: (1) "yes, it was
-# measured": the train pushed in while it measured; (2) "subtract the traffic of the others from 21": this traffic has
-# already lowered the 21 in part.
-
-# %% [markdown] id="free-question"
-# **Question.** How would you find the rate that is free on this path?
-
-# %% [markdown] reflect="available" points=2
-# I send at a low rate and go up slowly, for longer than a queue can hide an overload. When the delay keeps growing, or
-# packets get lost, my rate is more than what is free. The free part also changes with the others' traffic, so a call
-# must keep measuring.
-#
-# **Rubric.** 2 points: a method that keeps up a rate and watches delay or loss; 1 point: one of the two. Typical
-# wrong: (1) "send a longer train": this makes the same number more exact; (2) "send at the full rate and count what
-# arrives": this takes the rate from the others.
-
 # %% [markdown] id="unknown-intro"
 # ## 6. A network that you do not know
 #
@@ -370,7 +390,6 @@ lab03.check_busy(train_shows).require()
 # plain way: it adds one Mbit/s each time, until packets are lost.
 
 # %% id="plain"
-lab03.explain("available")
 lab.stop()
 unknown = start(lab03.random_chain(2043, bottleneck_mbps=(5, 40)))
 plain = measure.Prober(unknown, "h1", "h2")

@@ -15,9 +15,10 @@ from linklab.grade import Result
 from linklab.labs.lab03 import rules as lab03
 from linklab.labs.lab03 import unknown
 from linklab.labs.lab03.unknown import random_chain
-from linklab.measure import Origin, Prober, UdpFlow, UdpResult
+from linklab.measure import Origin, PingFlow, PingResult, Prober, Run, ToolResult, UdpFlow, UdpResult
 from linklab.measure.results import QueueCounters
-from linklab.network import COURSE, NetworkState, bottleneck, expected_state, path, payload_rate_mbps
+from linklab.network import COURSE, Network, NetworkState, bottleneck, expected_state, path, payload_rate_mbps
+from linklab.network.variants import variant
 from linklab.runtime.backends import Kind
 from tests.grade.failures import failed, said
 from tests.labs.predicted import commit
@@ -86,6 +87,59 @@ def overloaded(run: object) -> Result:
     return lab03.check_overload({**OVERLOAD, "h1-h4": run})
 
 
+# --- Beside somebody else
+
+
+def streamed(
+    pair: str, rate_mbps: float, lost: float = 0, duration_s: int = 5, start_s: float = 0, network: Network = COURSE
+) -> UdpResult:
+    """A stream in a run with others; ``lost`` is in percent."""
+    source, destination = pair.split("-")
+    flow = UdpFlow(source, destination, rate_mbps, duration_s, start_s=start_s)
+    sent = round(rate_mbps * 1e6 * duration_s / 8 / 1448)
+    arrived = round(sent * (1 - lost / 100))
+    origin = Origin("t", "7", network=expected_state(network))
+    mbps = arrived * 1448 * 8e-6 / duration_s
+    return UdpResult(flow, origin, mbps, rate_mbps, duration_s, sent, arrived, 0, 0.5, (), ())
+
+
+def pinged(pair: str, least_ms: float | None, most_ms: float | None, count: int = 25) -> PingResult:
+    source, destination = pair.split("-")
+    flow = PingFlow(source, destination, count)
+    origin = Origin("t", "7", network=expected_state(COURSE))
+    return PingResult(flow, origin, (least_ms, most_ms), least_ms, least_ms, most_ms, 1, 0, 0)
+
+
+def together(*results: ToolResult, interrupted: bool = False) -> Run:
+    return Run(results, 0.0, interrupted)
+
+
+OTHER = variant("somebody else", b"a secret of the course")
+OWN = streamed("h1-h4", 33, 12)
+TALK = streamed("h7-h5", 1, 51)
+WAITED = pinged("h7-h5", 40.0, 60.0)
+BESIDE = together(OWN, TALK, WAITED)
+NEIGHBOUR = {"waits_ms": 20.0, "minute": "d"}
+H7 = streamed("h7-h5", 15)
+
+
+def at(rate_mbps: float, lost: float = 0, most_ms: float = 60.6, h7: UdpResult = H7, duration_s: int = 5) -> Run:
+    """A run beside h7 at a rate."""
+    return together(h7, streamed("h1-h4", rate_mbps, lost, duration_s), pinged("h1-h4", 60.0, most_ms))
+
+
+def test_a_call_beside_a_test_that_sends_too_much() -> None:
+    assert lab03.check_neighbour(BESIDE, NEIGHBOUR).passed
+    assert lab03.check_neighbour(together(WAITED, TALK, OWN), {"waits_ms": 20, "minute": " D"}).passed
+
+
+@pytest.mark.parametrize("rate_mbps", [13.5, 14.1])
+def test_a_rate_that_h7_leaves_free(rate_mbps: float) -> None:
+    (check,) = lab03.check_free(at(rate_mbps)).checks
+    assert check.passed
+    assert "pathload" in check.explanation
+
+
 def plainly(arrival_s: Sequence[float], payload_bytes: int) -> float:
     return (len(arrival_s) - 1) * payload_bytes * 8 / (arrival_s[-1] - arrival_s[0]) / 1e6
 
@@ -110,6 +164,47 @@ WRONG: Table = {
         (0, counted(dropped=0), "has dropped no packet"),
         (100, counted(), "how many packets the queue can hold"),
         (7612, counted(), "too much"),
+    ],
+    lab03.check_neighbour: [
+        (None, NEIGHBOUR, "not measured yet"),
+        (OWN, NEIGHBOUR, "this is a UdpResult"),
+        (together(OWN, TALK), NEIGHBOUR, "there is no PingFlow h7-h5"),
+        (together(TALK, WAITED), NEIGHBOUR, "there is no UdpFlow h1-h4"),
+        (together(streamed("h4-h1", 33, 12), TALK, WAITED), NEIGHBOUR, "opposite direction"),
+        (together(streamed("h1-h4", 30, 3), TALK, WAITED), NEIGHBOUR, "rate_mbps=30"),
+        (together(streamed("h1-h4", 22, 12), TALK, WAITED), NEIGHBOUR, "Send at 110 %"),
+        (together(OWN, streamed("h7-h5", 15, 12), WAITED), NEIGHBOUR, "leave the call as it is"),
+        (together(OWN, streamed("h7-h5", 1, start_s=6), WAITED), NEIGHBOUR, "start_s=6"),
+        (together(streamed("h1-h4", 33, 9, 1), TALK, WAITED), NEIGHBOUR, "duration_s=1"),
+        (together(OWN, TALK, pinged("h7-h5", 40, 60, 5)), NEIGHBOUR, "count=5"),
+        (together(OWN, streamed("h7-h5", 1), WAITED), NEIGHBOUR, "in step with yours"),
+        (together(OWN, TALK, pinged("h7-h5", None, None)), NEIGHBOUR, "no ping was answered"),
+        (together(OWN, TALK, WAITED, interrupted=True), NEIGHBOUR, "stopped before its end"),
+        (BESIDE, NEIGHBOUR | {"waits_ms": 60}, "the whole round trip"),
+        (BESIDE, NEIGHBOUR | {"waits_ms": 40}, "without a wait"),
+        (BESIDE, NEIGHBOUR | {"waits_ms": 10}, "half of the wait"),
+        (BESIDE, NEIGHBOUR | {"waits_ms": 0.02}, "looks like seconds"),
+        (BESIDE, NEIGHBOUR | {"minute": "a"}, "TCP does this"),
+        (BESIDE, NEIGHBOUR | {"minute": "b"}, "the delay has a limit"),
+        (BESIDE, NEIGHBOUR | {"minute": "c"}, "one queue for L2"),
+    ],
+    lab03.check_free: [
+        (None, "not measured yet"),
+        (14.1, "this is a float"),
+        (at(21.3, 30, 79.7), "more than h7 leaves"),
+        (at(29.15, 45, 79.7), "more than h7 leaves"),
+        (at(15, 3, 79.7), "more than h7 leaves"),
+        (at(14.3, 0, 79.7), "more than h7 leaves"),
+        (at(14.3), "more than h7 leaves"),
+        (at(14.0, h7=streamed("h7-h5", 15, 1)), "more than h7 leaves"),
+        (at(10), "more than this is free"),
+        (at(21.3, h7=streamed("h7-h5", 7)), "h7 sends at half of L2's rate"),
+        (at(21.3, h7=streamed("h7-h5", 15, start_s=9)), "start_s=9"),
+        (at(14.3, duration_s=1), "duration_s=1"),
+        (at(21.3, duration_s=20), "ends before the other"),
+        (together(H7, streamed("h1-h4", 14)), "there is no PingFlow h1-h4"),
+        (together(streamed("h1-h4", 14), pinged("h1-h4", 60, 60)), "there is no UdpFlow h7-h5"),
+        (together(streamed("h7-h5", 15, network=OTHER), *at(14).results[1:]), "another network"),
     ],
 }
 

@@ -20,10 +20,6 @@ BLANKS_A_LAB: Final = 16
 OF_A_KIND_AT_MOST: Final = 4
 """Blanks in one cell."""
 FREE_PERCENT_AT_MOST: Final = 20
-MORE_IS_FREE: Final = {
-    "03",
-}
-"""Labs whose written answers still bear more of the points."""
 COMMANDS: Final = ("ping", "iperf3", "ip", "tc", "ss", "tcpdump", "traceroute", "bridge", "sysctl", "ovs-ofctl")
 
 
@@ -88,7 +84,7 @@ def test_there_are_few_blanks_and_none_of_a_kind_again_and_again() -> None:
     assert {name: count for name, count in many.items() if count > OF_A_KIND_AT_MOST} == {}
 
 
-@pytest.mark.parametrize("lab", [lab for lab in LABS.values() if lab.name[:2] not in MORE_IS_FREE])
+@each
 def test_at_most_one_point_of_five_is_for_explanations(lab: Shape) -> None:
     assert lab.free_points <= FREE_PERCENT_AT_MOST / 100 * lab.points
 

@@ -8,23 +8,23 @@ before it, and each interval says what it rests on.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from linklab.analysis import Expectation, MeasuredPath, udp_ceiling_mbps, udp_loss_percent
 from linklab.analysis.searching import increase
 from linklab.course import course_network, is_variant
 from linklab.grade.check import Check, Refuse
-from linklab.grade.choices import letter
+from linklab.grade.choices import choices, letter
 from linklab.grade.measured import measured, require_on_course, results_of
 from linklab.grade.path_questions import DATA_BYTES, FRAME_BYTES, other_link_slips, path_between
 from linklab.grade.predictions import Predictions, Sketch, span
-from linklab.grade.questions import Slip, Value, asked_each, asked_one, stated
+from linklab.grade.questions import Slip, Value, asked, asked_each, asked_one, stated
 from linklab.grade.result import Result, guarded
-from linklab.grade.wanted import Field, Wanted
+from linklab.grade.wanted import Field, Wanted, at_least, at_most, exactly, refuse_another_network, require_run
 from linklab.labs.printed import last_line, queues, require_printed, transfers
-from linklab.measure import UdpFlow, UdpResult
+from linklab.measure import PingFlow, PingResult, Run, UdpFlow, UdpResult
 from linklab.network import NetworkState, bottleneck, path, payload_rate_mbps
 from linklab.published import publication
 from linklab.units import BITS_PER_BYTE
@@ -35,6 +35,7 @@ PAIRS: Final[Mapping[str, tuple[str, str]]] = {"h1-h4": ("h1", "h4"), "h1-h9": (
 """The paths of this lab, and the hosts at their ends."""
 _PREDICTED: Final = ("h1-h4", "h1-h9")
 _HEADERS: Final = "each frame has 1490 bytes: Ethernet takes 14, IPv4 20 and UDP 8, so 1448 are payload"
+_FOLDER: Final = Path(__file__).parent
 _ROUNDED: Final = 0.005
 """Largest error of a number that is rounded to three digits, relative to it."""
 
@@ -254,7 +255,7 @@ def check_hidden(packets: object) -> Result:
     return asked_one("Lab 03, what the queue hides", packets, _extra_packets())
 
 
-check_busy = letter("Lab 03, a train on a busy path", Path(__file__).parent, "busy")
+check_busy = letter("Lab 03, a train on a busy path", _FOLDER, "busy")
 """Judge what a train shows of a path that somebody else uses too: a letter."""
 
 
@@ -288,3 +289,114 @@ def _extra_packets() -> Value:
         "part of your figure lies a little above theory."
     )
     return Value("extra_packets", "packets beyond what L2 carries, in 1 s", expected, hints, slips, explanation=told)
+
+
+# --- Beside somebody else
+
+_SHORTEST_S: Final = 5
+_OTHERS_CALL_MBPS: Final = 3.0
+_AT_ONCE: Final = exactly("start_s", 0.0, "leave out start_s: the flows must run at the same time")
+_LONG: Final = at_least("duration_s", _SHORTEST_S, "write duration_s=5: a queue hides the overload of a short run")
+_PINGS: Final = at_least("count", 25, "leave out count: pings must go on for as long as the flows")
+_GROWN_MS: Final = 5.0
+"""By how much the highest RTT may lie above the lowest while a rate still counts as free: a dozen packets wait."""
+
+
+@guarded("Lab 03, a call beside your test")
+def check_neighbour(run: object, answers: object) -> Iterator[Check]:
+    """Judge a run of a call beside a test at 110 % of L2, how long its packets waited (``waits_ms``), and a letter."""
+    what, asked_mbps = "the run beside the call", 1.1 * _nominal_mbps("h1-h4")
+    hint = "which is the slowest link of your path? Send at 110 % of its rate"
+    rate = Field("rate_mbps", lambda mbps: abs(mbps / asked_mbps - 1) <= _ROUNDED, hint)
+    call = at_most("rate_mbps", _OTHERS_CALL_MBPS, "leave the call as it is: a stream of 1 Mbit/s")
+    wanted: list[Wanted[Any]] = [
+        Wanted(UdpFlow, PAIRS["h1-h4"], (rate, _AT_ONCE, _LONG)),
+        Wanted(UdpFlow, ("h7", "h5"), (call, _AT_ONCE, _LONG)),
+        Wanted(PingFlow, ("h7", "h5"), (_AT_ONCE, _PINGS)),
+    ]
+    found = _together(what, run, wanted, "store what measure.run_together(lab, [FLOW, *call]) returns")
+    talk = next(it for it in found.of(UdpResult) if it.flow.source == "h7")
+    lost = f"{talk.loss_percent:.0f} % of the call's packets are lost"
+    if not talk.lost_packets:
+        step = "the call's packets are in step with yours: change its rate a little, and measure again"
+        raise Refuse(what, lost, step, "a call that loses packets")
+    yield Check.passing(what, "a call that loses packets", lost)
+    least_ms, most_ms = _rtts_ms(what, found)
+    yield from asked("", answers, (_waits(least_ms, most_ms), *choices(_FOLDER, "minute")), _NEIGHBOUR).checks
+
+
+_NEIGHBOUR: Final = '{"waits_ms": ..., "minute": "a"}'
+
+
+def _together(what: str, given: object, wanted: Sequence[Wanted[Any]], how: str) -> Run:
+    run = require_run(what, given, wanted, how)
+    refuse_another_network(what, run.origin.network if run.origin else None)
+    return run
+
+
+def _rtts_ms(what: str, run: Run) -> tuple[float, float]:
+    """Return the lowest and the highest RTT of a run's pings."""
+    (pings,) = run.of(PingResult)
+    if pings.rtt_min_ms is None or pings.rtt_max_ms is None:
+        raise Refuse(what, "no ping was answered", "run the cell again", "pings with an answer")
+    return pings.rtt_min_ms, pings.rtt_max_ms
+
+
+def _waits(least_ms: float, most_ms: float) -> Value:
+    waits_ms = most_ms - least_ms
+    expected = Expectation(
+        waits_ms, 0.97 * waits_ms, 1.03 * waits_ms, "ms", "the highest RTT, less that of an empty queue",
+        allowance="3 % for rounding",
+    )  # fmt: skip
+    slips = (
+        Slip(most_ms, "that is the whole round trip", "a part of it is there on an idle path too: which?"),
+        Slip(least_ms, "that is the round trip without a wait", "how much longer is the longest one?"),
+        Slip(waits_ms / 2, "that is half of the wait",
+             "only the direction in which you send has a full queue: all of the wait is there"),
+    )  # fmt: skip
+    hints = (
+        "a ping that waits takes longer than one that does not: the cell prints the shortest and the longest RTT",
+        "the shortest RTT is that of a ping that found the queue empty. What does the longest one have beyond it?",
+    )
+    return Value("waits_ms", "longest wait for your packets", expected, hints, slips)
+
+
+@guarded("Lab 03, the rate that is free")
+def check_free(run: object) -> Iterator[Check]:
+    """Judge a run at a rate that h7 leaves free on L2: 95 % of it or more, no loss, and an RTT that does not grow."""
+    what, half_mbps = "the run beside h7", _nominal_mbps("h1-h4") / 2
+    half = Field("rate_mbps", lambda mbps: abs(mbps / half_mbps - 1) <= _ROUNDED, "h7 sends at half of L2's rate")
+    wanted: list[Wanted[Any]] = [
+        Wanted(UdpFlow, ("h7", "h5"), (half, _AT_ONCE, _LONG)),
+        Wanted(UdpFlow, PAIRS["h1-h4"], (_AT_ONCE, _LONG)),
+        Wanted(PingFlow, PAIRS["h1-h4"], (_AT_ONCE, _PINGS)),
+    ]
+    found = _together(what, run, wanted, "store what beside_h7 returns")
+    own = next(it for it in found.of(UdpResult) if it.flow.source == "h1")
+    other = next(it for it in found.of(UdpResult) if it.flow.source == "h7")
+    if other.flow.duration_s != own.flow.duration_s:
+        raise Refuse(what, "one of the two flows ends before the other", "give both the same duration_s")
+    least_ms, most_ms = _rtts_ms(what, found)
+    free_mbps = udp_ceiling_mbps(_path("h1-h4", own.origin.network)) - other.flow.rate_mbps
+    rate_mbps, lost = own.flow.rate_mbps, own.lost_packets + other.lost_packets
+    title, expected = "the rate", "95 % of the free rate or more, nothing lost, and an RTT that stays"
+    shown = f"{rate_mbps:.4g} Mbit/s, {lost} packets lost, RTT {least_ms:.1f} to {most_ms:.1f} ms"
+    if lost or most_ms - least_ms > _GROWN_MS or rate_mbps > free_mbps:
+        reason = f"{shown}: this is more than h7 leaves"
+        hints = ("choose a lower rate, until the highest RTT comes near the lowest", _FREE)
+        yield Check.failing(title, reason, hints, expected, shown)
+    elif rate_mbps < 0.95 * free_mbps:
+        hints = ("choose a higher rate: how far can you go before the RTT grows?", _FREE)
+        yield Check.failing(title, f"{shown}: more than this is free", hints, expected, shown)
+    else:
+        yield Check.passing(title, expected, shown, _AVAILABLE)
+
+
+_FREE: Final = "L2 carries the payload of both flows: subtract what h7 sends, and try rates around what is left"
+_AVAILABLE: Final = (
+    "**Available bandwidth** is the part of the capacity that others leave unused, over a given time (RFC 5136, "
+    "section 2.3: available path capacity). At a rate just above it the queue grows, and so does the delay, long "
+    "before the first packet is lost. Programs that estimate it send streams of packets at several rates, and find "
+    "the rate at which the delay starts to grow: Jain and Dovrolis, *pathload*, 2002. The free part changes with the "
+    "traffic of the others, so a call must keep measuring."
+)
