@@ -94,7 +94,7 @@ def test_no_students_files_stop_the_class(group: PretendedClass) -> None:
         write(group.source / student, _HOSTILE.get(student, dict)())
     students = group.grade().students
     assert {one.student for one in students} == {"ada", *_HOSTILE}
-    assert {one.student: (one.labs[LAB].state, one.points) for one in students if one.points != 7} == {}
+    assert {one.student: (one.labs[LAB].state, one.points) for one in students if one.points != 9} == {}
     assert [one.page for one in students if not (group.output / "feedback" / one.page).is_file()] == []
 
 
