@@ -21,7 +21,7 @@ from tests.notebooks.run_notebook import ROOT
 LAB: Final = "00-start-here"
 CHECKS: Final = (
     "check-network", "check-prediction-rtt", "check-prediction-throughput", "check-measured-rtt",
-    "check-measured-throughput", "check-queue",
+    "check-measured-throughput", "check-headers", "check-queue", "check-longer",
 )  # fmt: skip
 PREDICTED: Final = 'predicted_rtt_ms = lab00.predict("rtt", 20, sure=90)'
 """A student's own prediction: any number would do."""
