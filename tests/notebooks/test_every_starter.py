@@ -23,7 +23,7 @@ EMPTY: Final[Mapping[str, tuple[str, ...]]] = {
     "08": ("answer-waste", "answer-bandwidth", "answer-calm"),
     "09": ("study-table", "answer-late", "qualities"),
     "10": ("step",),
-    "11": ("answer-controls", "answer-queues", "answer-together"),
+    "11": ("answer-seen", "answer-controls", "answer-queues", "answer-together", "answer-depths"),
     "12": ("answer-long", "answer-one", "all-figure"),
     "15": ("replay",),
 }
