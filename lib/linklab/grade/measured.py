@@ -338,7 +338,7 @@ def _as_counted(expected: Expectation, sent: Sequence[ToolResult]) -> Expectatio
     It waits for lost packets of the end, which are sent again after a timeout maybe, and divides by all of this.
     """
     longer = (it.duration_s / it.flow.duration_s for it in sent if isinstance(it, TcpResult))
-    return replace(expected, low=expected.low / max(1.0, *longer, 1.0))
+    return replace(expected, low=expected.low / max([1.0, *longer]))
 
 
 def _of_own_spans(whole: Expectation, mine: Sequence[LoadExpectation], run: Run) -> Expectation:
