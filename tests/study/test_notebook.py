@@ -8,6 +8,7 @@ import pytest
 
 import linklab
 from linklab.errors import MeasurementError
+from linklab.show.chart import forget_styles, lines
 from linklab.study import run
 from linklab.study.notebook import PageRequest, run_page, write_page
 from linklab.study.table import StudyTable
@@ -25,7 +26,7 @@ from linklab.published import Claim
 from linklab.study.claims import Claims, Finding
 from linklab.study.notebook import open_page
 from linklab.study.page import say, table
-from linklab.show.chart import chart
+from linklab.show.chart import lines
 from tests.study.pretend import STUDY
 
 
@@ -43,9 +44,7 @@ rate_mbps = page["made-up"].lookup("rate_mbps", size=2, kind="a")
 say(f"The rate is {rate_mbps.mean:.2f} Mbit/s: {page.verdict('fast')}, {page.because('fast')}.")
 
 # %%
-figure, axes = chart("a line that rises", x="x", y="y")
-axes.plot([1, 2], [3, 4])
-page.figure("rates", "Rates.", figure)
+page.figure("rates", "Rates.", lines("A line that rises", {"rate": ([1, 2], [3, 4])}, "x", "y"))
 
 # %%
 say(page.claims(), page.provenance())
@@ -69,7 +68,7 @@ def test_what_cells_show_is_the_page(given: StudyTable, tmp_path: Path) -> None:
     files = made(tmp_path, OPEN + SHOW)
     text = files["made-up.md"]
     assert text.startswith(
-        "# Made up\n\nProse.\n\nThe rate is 0.67 Mbit/s: reproduced, 1 Mbit/s.\n\n![a line that rises]"
+        "# Made up\n\nProse.\n\nThe rate is 0.67 Mbit/s: reproduced, 1 Mbit/s.\n\n![A line that rises."
     )
     assert "| It is fast. (V) | either | reproduced | 1 Mbit/s |" in text
     assert list(files) == ["made-up.md", "made-up-rates.svg"]
@@ -90,6 +89,8 @@ def test_a_page_of_a_table_with_missing_points_says_so_below_its_title(given: St
 
 def test_the_same_tables_give_the_same_bytes_and_old_pictures_go(given: StudyTable, tmp_path: Path) -> None:
     files = made(tmp_path, OPEN + SHOW)
+    forget_styles()
+    lines("Of another page", {"delay": ([1, 2], [3, 4]), "rate": ([1, 2], [3, 4])}, "x", "y")
     assert made(tmp_path, OPEN + SHOW) == files
     folder = tmp_path / "pages"
     write_page("made-up", files, folder)

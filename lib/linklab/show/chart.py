@@ -207,6 +207,11 @@ def style_numbers(names: Sequence[str], count: int) -> list[int]:
     return [chosen[name] for name in names]
 
 
+def forget_styles() -> None:
+    """Begin a notebook: no name has a colour yet, whatever this process drew before."""
+    _number_of.clear()
+
+
 def legend(axes: Axes, columns: int = 3, **more: Any) -> None:
     """Draw the legend above the axes, where it covers no data, in as many columns as there is room for.
 

@@ -26,6 +26,7 @@ from typing import Any, Final
 from linklab.errors import MeasurementError
 from linklab.files import write_whole
 from linklab.percent import cells, prose
+from linklab.show.chart import forget_styles
 from linklab.study.catalogue import refuse_clash, studies, with_command
 from linklab.study.claims import Claims
 from linklab.study.declare import Study, in_one_line
@@ -93,6 +94,7 @@ def run_page(source: Path, given: PageRequest) -> tuple[Page, dict[str, str]]:
     studies()  # from here on a page can import studies.NAME, wherever that folder lies
     names: dict[str, Any] = {"__name__": f"page_{source.stem}", "__file__": str(source)}
     parts = []
+    forget_styles()
     with _giving(given, source.parent), in_one_line(f"{source.name} fails"):
         for line, kind, cell in cells(text):
             shown = say(prose(cell)) if "[markdown]" in kind else _run(cell, line, source, names)
