@@ -29,17 +29,22 @@ _GRACE_S: Final = 2.0
 class LabPlace:
     """A lab with this network on virtual time, which starts with its first scene. Raises LabError where none can.
 
-    ``started`` is called with each lab before its first scene.
+    ``started`` is called with each lab before its first scene. A scene may cost ``stall_cpu_s`` of computing.
     """
 
     def __init__(
-        self, program: SubmittedProgram, network: Network, started: Callable[[labs.Lab], object] = lambda _: None
+        self,
+        program: SubmittedProgram,
+        network: Network,
+        started: Callable[[labs.Lab], object] = lambda _: None,
+        stall_cpu_s: float = STALL_CPU_S,
     ) -> None:
         choose()
+        self._stall_cpu_s = stall_cpu_s
         self._program, self._network, self._prepared = program, network, started
         self._opened = contextlib.ExitStack()
         self._lab: labs.Lab | None = None
-        self._limit_s = STALL_CPU_S
+        self._limit_s = stall_cpu_s
         self._python = ""
 
     @property
@@ -57,7 +62,7 @@ class LabPlace:
             hosts, program = [host.name for host in self._network.hosts], self._program
             self._python = self._lab.process.call(in_lab.prepare, hosts, program.encoded(), program.packages)
             self._prepared(self._lab)
-            self._limit_s = max(STALL_CPU_S, STALL_STARTS * self._lab.process.cpu_s())
+            self._limit_s = max(self._stall_cpu_s, STALL_STARTS * self._lab.process.cpu_s())
         return self._lab
 
     def play(self, plan: dict[str, Any]) -> dict[str, Any]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import contextlib
 import os
 import platform
 import selectors
 import shutil
 import sys
+import zlib
 from collections.abc import Callable, Coroutine, Iterable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -24,6 +26,8 @@ _ROOT = Path("/run/trial")
 _CGROUPS = _ROOT / "cgroups"
 _SCRATCH = _ROOT / "scratch"
 _NOSUID = 2
+_TAP_BYTES = 1 << 25
+"""Memory for what taps note: 246,000 packets."""
 Poll = Callable[[Iterable[int], float | None], list[int]]
 """Waits until one of the descriptors is readable; `linklab.guest.request_loop.RequestLoop.poll`."""
 
@@ -119,8 +123,29 @@ def confined_words(loop: RequestLoop, folder: str, files: dict[str, str], words:
 
 
 def play(loop: RequestLoop, plan: dict[str, Any]) -> dict[str, Any]:
-    """Play a scene and return its record."""
+    """Play a scene and return its record.
 
+    Where the plan has ``tapped``, hosts with an interface each, the record has under that name what
+    `linklab.guest.header_tap` noted at these meanwhile: tap ``2 n`` what left the nth, ``2 n + 1`` what entered it.
+    """
+    if "tapped" not in plan:
+        return _play(loop, plan)
+    from linklab.guest.header_tap import HeaderTap  # Mininet, which the notebook need not have
+    from linklab.guest.namespace import namespace_of
+
+    places = [(namespace_of(lab_api.node(loop, host)), interface, True) for host, interface in plan["tapped"]]
+    tap = HeaderTap(places, _TAP_BYTES)
+    try:
+        record = _play(loop, plan)
+        tap.stop()
+        packer = zlib.compressobj(1)
+        packed = [*map(packer.compress, tap.noted()), packer.flush()]
+        return {**record, "tapped": base64.b64encode(b"".join(packed)).decode()}
+    finally:
+        tap.close()
+
+
+def _play(loop: RequestLoop, plan: dict[str, Any]) -> dict[str, Any]:
     def run(main: Coroutine[Any, Any, None]) -> None:
         selector = _Selector(loop.poll)
         with asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(selector)) as runner:
