@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from linklab import schema
+from linklab.analysis.traces import Trace
 from linklab.errors import MeasurementError
 from linklab.grade import values
 from linklab.measure import (
@@ -44,6 +45,8 @@ from linklab.measure import (
     TrainResult,
     UdpFlow,
     UdpResult,
+    Varying,
+    VaryingResult,
     VideoFlow,
     VideoResult,
 )
@@ -72,6 +75,7 @@ RESULTS: list[ToolResult] = [
     PageResult(PageFlow(*ENDS, 1), ORIGIN, (0.0,), (250.0,)),
     Iperf2Result(Iperf2Flow(*ENDS, 5), ORIGIN, "the line", 6.3, 5.24, 0.0, 0, 4459),
     CutResult(Cut(*ENDS, 2), ORIGIN, 20.0, 22.0, ("h1-eth0", "h2-eth0")),
+    VaryingResult(Varying(*ENDS, Trace("even", (1,)), 2), ORIGIN, 20.0, 22.0, "h1-eth0", 1_500_000, 1000, 3),
 ]
 each_result = pytest.mark.parametrize("result", RESULTS, ids=lambda result: type(result).__name__)
 

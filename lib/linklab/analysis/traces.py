@@ -23,7 +23,7 @@ OPPORTUNITY_BYTES: Final = ETHERNET_MTU_BYTES
 LONGEST_S: Final = 3600
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Trace:
     """A link's capacity: the instants, in ms since its start, at which one packet of 1500 bytes may leave.
 
@@ -52,6 +52,9 @@ class Trace:
             raise MeasurementError(f"the trace {self.name} is empty: give the instants at which packets may leave")
         if not before_ms:
             raise MeasurementError(f"the trace {self.name} ends at 0 ms: give at least one instant after 0")
+
+    def __repr__(self) -> str:
+        return f"Trace({self.name!r}, {len(self.opportunities_ms)} packets in {self.period_ms} ms)"
 
     @property
     def period_ms(self) -> int:

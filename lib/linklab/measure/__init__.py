@@ -6,8 +6,9 @@
 and the kernel's time of each arrival), `EchoFlow` (round trips of UDP), `ConstantRateFlow` (datagrams at exact
 instants), `VideoFlow` (a real video), `SocketsFlow` (what a node's TCP connections say of themselves), `QueueFlow`
 (what waits in a queue), `PageFlow` (web pages, one after another). A `Cut` among the flows cuts a cable at an instant,
-and heals it. `Events` say what happened in a recorded run, and why. A tool that is missing, or output that cannot be
-parsed, raises `linklab.errors.MeasurementError`; it is never counted as loss.
+and heals it; a `Varying` has a link follow a trace (`linklab.analysis.traces`). `Events` say what happened in a
+recorded run, and why. A tool that is missing, or output that cannot be parsed, raises
+`linklab.errors.MeasurementError`; it is never counted as loss.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ from linklab.measure.tools.ping import PingFlow, PingResult
 from linklab.measure.tools.queues import QueueFlow, QueueResult
 from linklab.measure.tools.simpleperf import SimpleperfFlow, SimpleperfResult
 from linklab.measure.tools.sockets import SocketsFlow, SocketsResult
+from linklab.measure.tools.varying import Varying, VaryingResult
 from linklab.measure.tools.video import VideoFlow, VideoResult
 from linklab.measure.video_file import Clip, Video, encoded
 from linklab.measure.video_quality import Quality, picture_at, quality
@@ -90,6 +92,8 @@ __all__ = [
     "TrainResult",
     "UdpFlow",
     "UdpResult",
+    "Varying",
+    "VaryingResult",
     "Video",
     "VideoFlow",
     "VideoResult",

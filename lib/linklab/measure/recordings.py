@@ -195,6 +195,8 @@ class Recording:
             return f"{hop.interface} was down."
         limit = shape.queue_packets if shape else None
         held = f"{hop.waiting} packet{'' if hop.waiting == 1 else 's'}"
+        if hop.dropped.startswith("HORIZON_LIMIT"):
+            return f"The queue of {hop.interface} was full: {held} in it and on the link, which follows a trace."
         if limit is not None and hop.waiting >= limit:
             return f"The queue of {hop.interface} was full: {held} in it, and its limit is {limit}."
         if shape is not None and shape.loss_percent:

@@ -22,6 +22,7 @@ from linklab.measure.tools.ping import PING
 from linklab.measure.tools.queues import QUEUES
 from linklab.measure.tools.simpleperf import SIMPLEPERF
 from linklab.measure.tools.sockets import SOCKETS
+from linklab.measure.tools.varying import VARYING
 from linklab.measure.tools.video import VIDEO
 
 TOOLS: Final[tuple[Tool[Any, Any], ...]] = (
@@ -38,6 +39,7 @@ TOOLS: Final[tuple[Tool[Any, Any], ...]] = (
     QUEUES,
     PAGES,
     CUTS,
+    VARYING,
 )
 _BY_FLOW: Final[Mapping[type, Tool[Any, Any]]] = {tool.flow: tool for tool in TOOLS}
 
