@@ -164,7 +164,7 @@ def test_escape_leaves_a_form_for_its_cell_and_arrows_go_on_from_there(page: Pag
 def test_of_long_text_the_page_shows_the_last_lines_and_all_by_keyboard(page: Page, address: str) -> None:
     page.open(address.replace(FIRST_NOTEBOOK, PREDICTED))
     page.run_all(PREDICTED, lambda prompts: "[*]:" not in prompts, 300)
-    (text,) = page.all('.jp-OutputArea-output[data-mime-type="application/vnd.jupyter.stdout"]')
+    (text,) = page.all(f'{FRONT} .jp-OutputArea-output[data-mime-type="application/vnd.jupyter.stdout"]')
     assert text.size["height"] < 300
     (lines,) = text.find_elements("css selector", "pre")
     bottoms = "return [arguments[0], arguments[1]].map(it => it.getBoundingClientRect().bottom)"
