@@ -25,12 +25,13 @@ lab00.progress()
 #
 # ## 1. Three words
 #
-# A **host** is a computer at the edge of the network. It sends and receives packets.
+# A **host** is a computer at the edge of the network. It sends and receives *packets*: pieces of data, each with the
+# addresses of its sender and its receiver. (The [glossary](glossary.md) has all words of the labs.)
 #
-# A **link** carries packets from one end to the other. Two numbers describe a link. The *rate* says how fast bits
-# enter the link, in Mbit/s (one Mbit is 1,000,000 bits). The *delay* (or *propagation delay*) says how long each bit
-# travels to the other end, in ms. Rate and delay are independent: a link with a high rate can have a long delay, and
-# a link with a low rate can have a short delay.
+# A **link** carries packets from one end to the other. Two numbers describe a link. The *rate* says how fast bits enter
+# the link, in Mbit/s (one Mbit is 1,000,000 bits). The *delay* (or *propagation delay*) says how long each bit travels
+# to the other end, in milliseconds (ms). Rate and delay are independent: a link with a high rate can have a long delay,
+# and a link with a low rate can have a short delay.
 #
 # A **queue** stands in front of every link. Packets that arrive while the link is busy wait in the queue. The queue
 # has room for a fixed number of packets. When the queue is full, it drops the next packet.
@@ -41,9 +42,10 @@ lab00.progress()
 # Our network has host `h1`, host `h2`, and one link of **10 Mbit/s**. The link has a delay of **10 ms** in each
 # direction and a queue of **50 packets**.
 #
-# You describe a network for Mininet in a `Topo`. Mininet calls the rate `bw` (in Mbit/s), the delay `delay` (a string
-# with its unit) and the queue `max_queue_size` (in packets). **Your turn:** the code below already has the rate. Add
-# the delay and the queue.
+# Mininet is a program that builds networks inside one computer. You describe a network for it in a `Topo`, and give
+# each host an address (`ip`; Lab 01 explains the `/24`). Mininet calls the rate `bw` (in Mbit/s), the delay `delay` (a
+# string with its unit) and the queue `max_queue_size` (in packets). **Your turn:** the code below already has the rate.
+# Add the delay and the queue.
 
 
 # %% answer="network"
@@ -59,8 +61,10 @@ class TwoHosts(Topo):
 
 
 # %% [markdown] id="start-intro"
-# A `Topo` is only a plan. The next cell builds the network from this plan. Each host gets its own network stack in a
-# Linux kernel, and a virtual cable joins the two hosts. The packets are real, and so is the TCP that sends them.
+# A `Topo` is only a plan. The next cell builds the network from this plan. It starts a Linux *kernel*, the core of an
+# operating system, which handles all packets. Each host has an *interface* in it (`h1-eth0` on `h1`), and a virtual
+# cable joins the two interfaces. The packets are real, and so is *TCP*, the part of the kernel that sends a file as
+# packets, and sends again what was lost.
 #
 # If you change the plan later, run the cell above and the next cell again. This starts a new network.
 
@@ -70,7 +74,7 @@ show.network(lab)
 
 # %% [markdown] id="read-back"
 # The figure shows the running network, not the plan. Linklab asked the kernel which hosts and links exist, and drew
-# the answer. Always check the network before you trust a measurement.
+# the answer. Always check the network before you trust a measurement. (Checks also call hosts *nodes*.)
 #
 # ## 3. Your first graded cell
 #
@@ -79,7 +83,9 @@ show.network(lab)
 # nothing: correct your cell, run it, then run the check again, as often as you like. Each new wrong answer brings the
 # next hint. What counts in the end is the last run of the check.
 #
-# If you run the whole notebook at once, Jupyter stops at the first cell that fails.
+# The last lines of this check name three settings that you need not touch. The *MTU* is the size of the largest packet
+# that a link carries. *Up* means switched on. *Offloads* are work that a network card can do for the kernel: they are
+# off, so that each packet is seen. If you run the whole notebook at once, Jupyter stops at the first cell that fails.
 
 # %% check="network" points=2
 lab00.check_network(lab).require()
@@ -91,8 +97,8 @@ lab00.check_network(lab).require()
 # number. After the measurement you see your prediction next to the result. You learn most when the result surprises
 # you.
 #
-# `ping` sends a small packet to the other host, and the other host sends it straight back. The time from sending to
-# receiving is the *round-trip time* (RTT).
+# `ping` sends a small packet (an *echo request*) to the other host, and the other host sends it straight back (as an
+# *echo reply*). The time from sending to receiving is the *round-trip time* (RTT).
 #
 # **Your turn:** replace the first `None` by the RTT in ms. Replace the second `None` by how sure you are, from 0 (a
 # guess) to 100 (certain). Or run the cell as it is and type both into the form below it: the cell's next run writes
@@ -110,8 +116,8 @@ predicted_rtt_ms
 lab00.check_predicted(predicted_rtt_ms).require()
 
 # %% [markdown] id="predict-throughput-intro"
-# Next, predict the *throughput*. `h1` sends a file to `h2` over TCP for ten seconds, as fast as it can. How many
-# Mbit/s of the file arrive at `h2`?
+# Next, predict the *throughput*. `h1` sends a file to `h2` over TCP for ten seconds, as fast as it can. `h2` answers
+# with *acknowledgements*: small packets that say what has arrived. How many Mbit/s of the file arrive at `h2`?
 #
 # **Your turn:** write the throughput that you expect, in Mbit/s, and how sure you are.
 
@@ -130,7 +136,7 @@ lab00.check_predicted(predicted_mbps).require()
 # ## 5. Measure the round-trip time
 #
 # `lab["h1"].cmd(...)` runs a command on host `h1` and returns what the command printed. The next cell sends four
-# packets.
+# packets (`-c 4`).
 
 # %% id="ping"
 ping_output = lab["h1"].cmd("ping -c 4 10.0.0.2")
@@ -153,10 +159,11 @@ lab00.check_measured_rtt(measured_rtt_ms).require()
 # %% [markdown] id="measure-throughput-intro"
 # ## 6. Measure the throughput
 #
-# `iperf3` measures throughput. For ten seconds, its client sends as much as TCP can to its server. `popen` starts the
-# server in the background. The second line of the cell waits until the server says that it is listening. `--json`
-# makes the client print its results in a form that Python can read. The cell ends within a second, because the ten
-# seconds pass on the lab's own clock (section 9).
+# `iperf3` measures throughput. For ten seconds (`-t 10`), its client (`-c`, with the server's address) sends as much as
+# TCP can to its server (`-s`). `popen` starts the server in the background; `-1` lets it end after one test, and
+# `--forceflush` lets it print each line at once. The second line of the cell waits until the server says that it is
+# listening. `--json` makes the client print its results in a form that Python can read. The cell ends within a second,
+# because the ten seconds pass on the lab's own clock (section 9).
 
 # %% id="iperf3"
 server = lab["h2"].popen("iperf3 -s -1 --forceflush")
@@ -187,8 +194,9 @@ lab00.check_measured_throughput(measured_mbps).require()
 # The tables above show your predictions, the theory and your measurements. Did a result surprise you? Now explain the
 # throughput.
 #
-# The throughput stays below 10 Mbit/s, although no other traffic uses the link. Nearly every packet of the transfer
-# is a frame of 1514 bytes on the link:
+# The throughput stays below 10 Mbit/s, although no other traffic uses the link. Nearly every packet of the transfer is
+# a *frame* of 1514 bytes on the link. A part of the frame is *headers*: what Ethernet (the kind of link), IP (which
+# knows addresses) and TCP write in front of your data:
 #
 # | Ethernet header | IP header | TCP header | TCP timestamps | your data |
 # | --- | --- | --- | --- | --- |
@@ -257,10 +265,11 @@ waited = {"where": "b"}
 lab00.check_queue(waited).require()
 
 # %% [markdown] id="replay-intro"
-# **Now watch it.** The next cell repeats the experiment for three seconds and records every packet. In the figure,
-# `h1` sends from the left. The bar beside the link shows the queue of `h1`. Press *Play* to see the queue fill, and
-# `l` to go to the first packet that the queue drops. *Create New View for Cell Output* (right click) keeps the figure
-# at the side. Click a ping's packet: how long did it wait in the queue?
+# **Now watch it.** The next cell repeats the experiment for three seconds and records every packet. (A *flow* is what
+# one program sends to another one. `run_together` runs a `TcpFlow`, by iperf3, and a `PingFlow`, by ping, at the same
+# time.) In the figure, `h1` sends from the left. The bar beside the link shows the queue of `h1`. Press *Play* to see
+# the queue fill, and `l` to go to the first packet that the queue drops. *Create New View for Cell Output* (right
+# click) keeps the figure at the side. Click a ping's packet: how long did it wait in the queue?
 
 # %% id="replay"
 transfer, ping = (
@@ -331,7 +340,7 @@ print(f"{passed_s:.3f} s have passed in the lab")
 # %% [markdown] id="stop-intro"
 # ## 10. Stop
 #
-# `lab.stop()` ends every program in the lab and removes the network. The same happens when the notebook's kernel ends.
+# `lab.stop()` ends every program in the lab and removes the network. The same happens when you shut down the notebook.
 #
 # The table below the cell compares how sure you were of your predictions with how many of them were right. If you judge
 # yourself well, you are right nine times in ten where you say 90 %. Each lab ends with such a table of all labs so far.
@@ -358,12 +367,13 @@ lab00.calibration()
 # 1. At least 540 ms. The link's rate is high and its delay is long: "fast" can mean a high rate or a short delay.
 # 2. About 47 to 48 Mbit/s, which is about 6 MByte/s: a byte has 8 bits.
 # 3. In front of the slow link, at its sending side.
-# 4. Hardly: it slows only the start. After the start, TCP keeps enough packets in flight to fill the link, as long as
-#    its window and the queue allow this.
+# 4. Hardly: it slows only the start. After the start, TCP keeps enough packets on their way (*in flight*) to fill the
+#    link, as long as the queue has room for them.
 #
 # </details>
 #
 # ### Where to read on
 #
-# Kurose and Ross, *Computer Networking*, section 1.4 (delay, loss, throughput); RFC 792 (ping), RFC 9293 (TCP), RFC
-# 9438 (CUBIC). The [glossary](glossary.md) explains the words. Next: `01-router-network.ipynb`.
+# Kurose and Ross, *Computer Networking*, section 1.4 (delay, loss, throughput). *RFCs* are the documents in which the
+# Internet's protocols stand: RFC 792 (ping), RFC 9293 (TCP), RFC 9438 (CUBIC: how TCP on Linux chooses how much to
+# send). Next: `01-router-network.ipynb`.

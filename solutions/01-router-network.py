@@ -1,10 +1,10 @@
 # %% [markdown] id="goal"
 # # Lab 01: The router network
 #
-# You build the network that all later labs measure: nine hosts, two switches, and four routers in a row. The lab
-# gives you its outer part. You plan addresses, cable and configure the two routers in the middle, `r2` and `r3`, and
-# find and repair a mistake that somebody made on `r4`. Then you verify the network with `ping`, `traceroute` and
-# `tc`.
+# You build the network that all later labs measure: nine hosts, two switches, and four routers in a row. The lab gives
+# you its outer part. You plan addresses, cable and configure the two routers in the middle, `r2` and `r3`, and find and
+# repair a mistake that somebody made on `r4`. Then you verify the network with `ping`, with `traceroute`, which shows a
+# path, and with `tc`, which shows queues.
 #
 # **Time:** about 150 minutes. **You need:** Lab 00 (cells and checks, `Topo`, a prediction). The
 # [glossary](glossary.md) explains the words.
@@ -22,12 +22,16 @@ lab01.progress()
 # %% [markdown] id="target"
 # ## 1. The network to build
 #
-# A **switch** joins the machines of one subnet. It looks at Ethernet addresses only, and needs no IP address here. A
-# **router** joins subnets. It has one interface, with an address, in each of its subnets.
+# A **subnet** is a group of machines that reach each other without a router. Its interfaces have two addresses each: an
+# *Ethernet address*, which counts within the subnet, and an *IP address*, which counts everywhere. All IP addresses of
+# a subnet begin with the same *prefix*. A **switch** joins the machines of one subnet. It looks at Ethernet addresses
+# only, and needs no IP address here. A **router** joins subnets. It has one interface, with an address, in each of its
+# subnets.
 #
-# The figure has no addresses yet: you choose them in stage 2. The first table lists the eight subnets. One cable or
-# one switch joins the interfaces of a subnet. The second table lists the links between routers. Only the links
-# between routers have a limited rate, a delay and a limited queue, the same in both directions.
+# The figure has no addresses yet: you choose them in stage 2. The first table lists the eight subnets. One cable or one
+# switch joins the interfaces of a subnet. The second table lists the links between routers. Only the links between
+# routers have a limited rate, a delay and a limited queue, the same in both directions. The other links are *not
+# shaped*.
 
 # %% id="target-figure"
 network = course_network()
@@ -44,9 +48,10 @@ display(lab01.subnet_table(network), lab01.link_table(network))
 # 2. The hosts have `.2`, `.3` and so on, in the order of their numbers.
 # 3. On a link between two routers, the router with the lower number has `.1` and the other router has `.2`.
 #
-# The mask `/24` after an address says that the first 24 bits name the subnet. Here these are the first three numbers.
-# A machine sends packets for its own subnet straight to the receiver. It sends all other packets to a router. So a
-# wrong mask breaks a network in surprising ways.
+# The mask `/24` after an address says that the first 24 bits name the subnet. Here these are the first three numbers. A
+# machine sends packets for its own subnet straight to the receiver, after it has asked the subnet which Ethernet
+# address belongs to the receiver's IP address. (This question, and its answer, is *ARP*.) It sends all other packets to
+# a router. So a wrong mask breaks a network in surprising ways.
 #
 # `net` has the first three numbers of each subnet. For example, `net["A"] + ".2/24"` is the address of the first host
 # in subnet A. The next cell has most of the plan already. Read it: does it follow the rules?
@@ -84,7 +89,7 @@ lab01.check_plan(plan).require()
 #
 # Mininet knows hosts and switches, but no routers. So a router is a host with several interfaces, and in stage 5 you
 # make it forward packets. A host gets its address when it is added to the network. A router gets an address with each
-# cable. The lab adds all fifteen nodes for you, in stage 4.
+# cable. The lab adds all fifteen nodes (hosts, routers and switches) for you, in stage 4.
 #
 # `topo.addLink("h1", "s1")` puts a cable between `h1` and `s1`. Mininet itself names a host's first interface, here
 # `h1-eth0`.
@@ -186,8 +191,7 @@ lab01.check_links(lab).require()
 #
 # The first line of the next cell configures what you are given: the hosts, `r1` and `r4`. **Your turn:** switch
 # forwarding on, on `r2` and `r3`. **Say to yourself:** when cables, addresses and forwarding are ready, can `h1`
-# reach
-# `h4`? The cell after the check tries it.
+# reach `h4`? The cell after the check tries it. (`-W 1`: ping waits a second for the answer.)
 
 # %% answer="forwarding"
 lab01.configure_the_rest(lab)
@@ -210,7 +214,8 @@ print(lab["h1"].cmd("ip route"), lab["r2"].cmd("ip route"), sep="\n")
 #
 # `h1` has a route to `r1`, and `r1` has one to `r2`. But `h1` cannot reach `h4`: `r2` knows only the subnets of its own
 # interfaces. For every other subnet it needs a *route*. A route says: send packets for this prefix to that neighbour.
-# The neighbour (the *next hop*) must be in a subnet of the machine itself.
+# The neighbour (the *next hop*) must be in a subnet of the machine itself. In the routes above, `via` names the next
+# hop and `dev` the interface; a route without `via` is for a subnet of the machine itself.
 #
 # Several routes may match one address. Suppose a router has these three routes:
 #
@@ -288,11 +293,12 @@ for name, host in (("E", "h4"), ("I", "h9")):
 # that should have been deleted is still there. A network that you did not build yourself often has such leftovers.
 #
 # **Your turn:** find the route, and delete it on `r4`. You know how to look: `ip route` prints a node's routes, and
-# `traceroute -n ADDRESS` shows how far packets come. Look in both directions: from `h1` to `h9`, and from `h9` to `h1`.
-# In `fault` store the prefix of the wrong route as `ip route` prints it, and the node at which packets that take this
-# route are lost.
+# `traceroute -n ADDRESS` shows how far packets come (a line a router; `!H`: this router cannot reach the host). Look in
+# both directions: from `h1` to `h9`, and from `h9` to `h1`. In `fault` store the prefix of the wrong route as `ip
+# route` prints it, and the node at which packets that take this route are lost.
 #
-# The check of the routes walks all packets through the tables, and then pings from every host to every other host.
+# The check of the routes walks all packets through the nodes' *routing tables* (all routes of a node), and then pings
+# from every host to every other host.
 
 # %% answer="repair"
 ### BEGIN SOLUTION
@@ -381,13 +387,14 @@ lab01.check_rtt(measured_rtt_ms).require()
 # ## 9. See the path
 #
 # Each IP packet carries a *TTL* (time to live). Every router subtracts 1 from the TTL. When the TTL is 0, the router
-# drops the packet and tells the sender. `traceroute` sends probes with TTL 1, 2, 3 and so on. So each router on the
-# path answers in turn, and the destination host answers last. How many lines do you expect from `h1` to `h9`?
+# drops the packet and tells the sender. `traceroute` sends packets (*probes*) with TTL 1, 2, 3 and so on. So each
+# router on the path answers in turn, and the destination host answers last. How many lines do you expect from `h1` to
+# `h9`?
 #
-# The cell also shows one end of L1. Linux makes a link slow with *queueing disciplines* on its interfaces. They act
-# on packets that *leave* there. `htb` sets the rate. `netem` holds each packet for the delay. The `limit` of `netem`
-# is the queue: the maximum number of packets that `netem` holds. This number includes the packets in flight on the
-# link.
+# The cell also shows one end of L1. Linux makes a link slow with *queueing disciplines* (*qdiscs*) on its interfaces.
+# They act on packets that *leave* there. `htb` sets the rate, which `tc class` shows. `netem` holds each packet for the
+# delay. The `limit` of `netem` is the queue: the maximum number of packets that `netem` holds. This number includes the
+# packets that are on their way along the link (*in flight*). You need none of the other words of the output.
 
 # %% id="traceroute"
 print(lab["h1"].cmd(f"traceroute -n {net['I']}.2"))
@@ -421,10 +428,10 @@ lab01.check_jump(jump).require()
 # Then `h1` pings `h7`. What does `h1` see? Explain it: follow the request and the answer from router to router.
 #
 # **Then look.** After your answer, run the next code cell. It takes away the route of `r2` to subnet A, makes four
-# nodes forget their neighbours' Ethernet addresses, and records each packet of one ping. **Your turn:** read from
-# the replay which protocol the first packet has (`Home`), which node discards a packet (`l`), and how many ms after
-# the first packet. Without the picture: `print(played.words)` tells of the loss, and
-# `ping.hops[0].head[12:14].hex()` is the first packet's type (`0806` is ARP, `0800` IPv4).
+# nodes forget their neighbours' Ethernet addresses, and records each packet of one ping. **Your turn:** read from the
+# replay which protocol the first packet has (`Home`): ARP, ICMP (which carries pings), TCP or UDP (Lab 03). Read also
+# which node discards a packet (`l`), and how many ms after the first packet. Without the picture: `print(played.words)`
+# tells of the loss, and `ping.hops[0].head[12:14].hex()` is the first packet's type (`0806` is ARP, `0800` IPv4).
 
 # %% [markdown] reflect="routes" points=3
 # The request arrives: `r1` has a route to subnet C, and `r2` is in that subnet. `h7` answers to the address of `h1`

@@ -1,8 +1,8 @@
 # %% [markdown] id="goal"
 # # Lab 02: Implement simpleperf
 #
-# You write your own network tool: `simpleperf`, a small `iperf`. Its client sends as fast as TCP allows, and its server
-# counts the bytes that arrive. Both report the rate. All later labs use this tool.
+# You write your own network tool: `simpleperf`, a small `iperf3`. Its client sends as fast as TCP allows, and its
+# server counts the bytes that arrive. Both report the rate. All later labs use this tool.
 #
 # **Time:** about 6 hours, in two sittings of 3 hours. A line after step 3 says where the first sitting ends. **You
 # need:** Lab 00, and Python (functions, loops, exceptions). The [glossary](glossary.md) explains the words.
@@ -18,14 +18,16 @@ display(lab02.progress())
 show.network(lab, highlight=network.path(network.COURSE, "h1", "h4"))
 
 # %% [markdown] id="ten-lines"
-# This is the network of Lab 01. You will measure between `h1` and `h4`, along the marked path.
+# This is the network of Lab 01: its routers (`r1` to `r4`) pass packets on from one link to the next. You will measure
+# between `h1` and `h4`, along the marked path.
 #
 # ## Ten lines
 #
-# A server creates a socket, *binds* it to an address and a port, *listens*, and *accepts* a client. Accepting returns a
-# second socket: the connection. A client creates a socket and *connects* it. Then both sides can send and receive. The
-# next cell contains server and client in one program, on the loopback of your own machine. Run it, change it, and run
-# it again.
+# A program reaches the network through *sockets*, which the kernel makes for it. A server creates a socket, *binds* it
+# to an address and a *port* (a number that tells the programs of one host apart), *listens*, and *accepts* a client.
+# Accepting returns a second socket: the connection. A client creates a socket and *connects* it. Then both sides can
+# send and receive. The next cell contains server and client in one program, on the *loopback* of your own machine: the
+# address 127.0.0.1, at which a machine reaches itself. Run it, change it, and run it again.
 
 # %% id="ten-lines-try"
 import socket
@@ -68,8 +70,8 @@ lab02.check_stream(stream).require()
 # | server | counts the bytes before `BYE`, answers `ACK: BYE`, closes the connection, prints a row |
 # | client | waits for `ACK: BYE`, prints a row |
 #
-# Both print a table: a heading, then one row for each connection and interval. A row says who sent, when, how much and
-# how fast.
+# Both print a table: a heading, then one row for each connection and interval. A row says who sent (address and port),
+# when, how much and how fast (Mbps is Mbit/s).
 #
 # ```
 # ID               Interval     Transfer   Bandwidth
@@ -77,13 +79,13 @@ lab02.check_stream(stream).require()
 # ```
 #
 # The checks and the later labs use `BYE` and `ACK: BYE`, the options, and the rows below this heading (the server's has
-# `Received` and `Rate`). **Keep the messages, the heading and the parser: all else is yours.**
+# `Received` and `Rate`). **Keep the messages, the heading and the parser, which reads the options: all else is yours.**
 #
 # The labs up to Lab 07 repeat a study, **the course report**: a student's project report (OsloMet, 2023). Its author
-# wrote a simpleperf and measured this network in five *test cases*: UDP (case 1, Lab 03), single links (2, Lab 04),
-# paths (3, Lab 05), several flows (4, Lab 06) and parallel connections (5, Lab 07). You see its numbers next to yours.
-# They differ, and each lab says why, as far as the numbers show it. The report measured in a virtual machine in real
-# time, where a busy machine delays packets. It has one number for each test.
+# wrote a simpleperf and measured this network in five *test cases*: [UDP](glossary.md) (case 1, Lab 03), single links
+# (2, Lab 04), paths (3, Lab 05), several flows (4, Lab 06) and parallel connections (5, Lab 07). You see its numbers
+# next to yours. They differ, and each lab says why, as far as the numbers show it. The report measured in a virtual
+# machine in real time, where a busy machine delays packets. It has one number for each test.
 #
 # The report's program also sends a *start message* with the time before its data. Your program does not need one: each
 # side times the transfer by its own clock.
@@ -91,7 +93,7 @@ lab02.check_stream(stream).require()
 # You write your program in the file `simpleperf.py`, next to this notebook. **Open it now:** choose it in the list of
 # files on the left, and move its tab to the right side. Save it (Ctrl+S) before you run a cell here.
 #
-# The file is a starter: it contains the arguments, the rows and the frame of each function. `TODO 1` marks the code
+# The file is a starter: it contains the arguments, the rows and the outline of each function. `TODO 1` marks the code
 # that you write in step 1, and so on (Ctrl+F finds the marks). You can run the starter now. `loopback` starts a server
 # and a client on your own machine, and shows the output of both:
 
@@ -115,8 +117,8 @@ lab02.loopback("-t 1")
 # commands that it runs. To run them by hand, type `linklab shell h4` in a terminal: you get a command line on `h4`. The
 # rate is 0.00 until step 2.
 #
-# Then run the check. It runs a copy of your program in a separate small network, and tests what the program does. It
-# also sends `BYE` with data, and in pieces.
+# Then run the check. It runs a copy of your program in a separate small network, and tests what the program does. One
+# of its links is *shaped*: it has a limited rate. It also sends `BYE` with data, and in pieces.
 
 # %% id="transfer-try"
 lab02.between(lab, "h1", "h4", "-t 2")
@@ -127,8 +129,9 @@ simpleperf.check_step("simpleperf.py", "transfer").require()
 # %% [markdown] id="nagle-intro"
 # ### Two small writes
 #
-# The next cell sends two small writes to your server: 100 bytes, then `BYE`. The first run uses TCP's default, the
-# second the option `TCP_NODELAY`. The RTT between `h1` and `h4` is 60 ms.
+# The next cell sends two small writes to your server: 100 bytes, then `BYE`. TCP sends bytes in *segments*, one in each
+# packet. The first run uses TCP's default, the second sets the socket's option `TCP_NODELAY`. The RTT between `h1` and
+# `h4` is 60 ms.
 #
 # **Question.** Why does the first run take twice as long as the second?
 
@@ -166,7 +169,8 @@ with lab02.serving(lab, "h4") as server:
 # > 4.6 % too little, and nobody notices.
 #
 # **Say to yourself:** the links carry 40 and 30 Mbit/s. What is the highest rate that the client may report between
-# `h1` and `h4`? The last line of the next cell's output is the rate that Linklab computes.
+# `h1` and `h4`? The last line of the next cell's output is the rate that Linklab computes (*goodput* is throughput
+# without headers).
 #
 # **Your turn:** write only `Span.rate_mbps` now. Then run the next cell:
 
@@ -242,7 +246,8 @@ simpleperf.check_step("simpleperf.py", "intervals").require()
 #
 # ## 4. An amount instead of a time
 #
-# With `-n 2MB` the client sends exactly 2,000,000 bytes, however long this takes. The last chunk may be shorter.
+# With `-n 2MB` the client sends exactly 2,000,000 bytes, however long this takes. The last chunk may be shorter. (`-f
+# KB` prints amounts in kB.)
 #
 # **Say to yourself:** 2 MB are 16 Mbit. How long does this take at 28.69 Mbit/s? Do you expect exactly this time?
 #
@@ -272,10 +277,11 @@ simpleperf.check_step("simpleperf.py", "amount").require()
 # %% [markdown] id="parallel-intro"
 # ## 5. Parallel connections
 #
-# With `-P 3` the client opens three connections and sends over all of them at once, each in a *thread*. The `Sender` is
-# such a thread already; the barrier `gate` lets all senders start together. The server must serve all connections at
-# once, too. Its loop starts a thread for each client and goes straight back to `accept`. With `-i` each sender gets a
-# row for each interval: wait once for an interval, not once for each sender.
+# With `-P 3` the client opens three connections and sends over all of them at once, each in a *thread*: a part of a
+# program that runs beside the other parts. The `Sender` is such a thread already; `gate`, a *barrier*, lets all senders
+# start together. The server must serve all connections at once, too. Its loop starts a thread for each client and goes
+# straight back to `accept`. With `-i` each sender gets a row for each interval: wait once for an interval, not once for
+# each sender.
 #
 # **Say to yourself:** three connections share 28.69 Mbit/s. Which rate will each of them get, and what is the sum?
 #
@@ -302,8 +308,8 @@ simpleperf.check_step("simpleperf.py", "parallel").require()
 #
 # ## 6. Many clients, and restarts
 #
-# A server runs for hours, and it does not know its clients. Some clients vanish, some reset the connection, some send
-# nothing. No client may end the server or delay the other clients.
+# A server runs for hours, and it does not know its clients. Some clients vanish, some *reset* the connection (they
+# break it off), some send nothing. No client may end the server or delay the other clients.
 #
 # Users also stop a server and start it again. The side that closes a connection *first* stays in *TIME-WAIT* for a
 # while (RFC 9293; 60 s on Linux). This protects the next connection from late packets, and lets this side answer if
@@ -334,8 +340,8 @@ simpleperf.check_step("simpleperf.py", "many").require()
 # Users mistype. A good tool then says in one line *which* argument is wrong and what it should be. It ends with a
 # status that is not 0, so that scripts notice the error. It never shows a traceback.
 #
-# **Your turn:** write everything marked `TODO 7`. For a wrong value, raise the `ArgumentTypeError` of `argparse`;
-# `argparse` adds the name of the flag. For sockets, catch `OSError`.
+# **Your turn:** write everything marked `TODO 7`. For a wrong value, raise the `ArgumentTypeError` of `argparse`, the
+# module that reads the options; `argparse` adds the name of the flag. For sockets, catch `OSError`.
 
 # %% id="arguments-try"
 wrong = ("", "-s -c", "-c -p 80", "-c -I 300.1.1.1", "-c -t 0", "-c -P 6", "-c -n 10XB")
@@ -379,8 +385,8 @@ show.table(["tool", "Mbit/s"], rates_mbps)
 # ## 9. What a 1000-byte write costs
 #
 # On a fast network the tool itself limits the rate. Each `send` is a *system call*: the program stops, the kernel
-# copies the bytes, and the program goes on. Sending 1000 bytes takes some µs. **Say to yourself:** how long do 10,000
-# bytes take: ten times as long?
+# copies the bytes, and the program goes on. Sending 1000 bytes takes some microseconds (µs). **Say to yourself:** how
+# long do 10,000 bytes take: ten times as long?
 #
 # The next cell sends over loopback on your own machine, in pieces of four sizes. It measures the processor time.
 

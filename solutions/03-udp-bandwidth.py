@@ -1,10 +1,11 @@
 # %% [markdown] id="goal"
 # # Lab 03: UDP bandwidth with iperf3
 #
-# How much can a path carry? You predict the answer, measure it with `iperf3`, and find where packets are lost. Then you
-# write a program that finds the bandwidth of an unknown network.
+# How much can a path carry (its *bandwidth*, in Mbit/s)? You predict the answer, measure it with `iperf3`, and find
+# where packets are lost. Then you write a program that finds the bandwidth of an unknown network.
 #
-# UDP makes this easy to see. A UDP sender chooses a rate and keeps to it, whatever happens on the path.
+# *UDP* makes this easy to see. Like TCP it carries the data of programs, but a UDP sender chooses a rate and keeps to
+# it, whatever happens on the path, and sends nothing again.
 #
 # **Time:** about 4 hours: 2 hours for sections 1 to 4, then a break, and 2 hours for sections 5 to 7. **You need:** Lab
 # 00 (predict, measure, explain) and Lab 01 (the network, its interfaces and addresses).
@@ -28,9 +29,10 @@ show.network(lab, highlight=lab03.path(network, "h1", "h9"), title="h1 to h9")
 # %% [markdown] id="ceilings-intro"
 # ### Predict: the throughput
 #
-# `iperf3` counts **payload**: the bytes that it gives to UDP. Each datagram of 1448 bytes travels in a frame of 1490
-# (Ethernet 14, IPv4 20, UDP 8). The rate of a link here counts the whole frame, so payload gets 97.2 % of it. (On a
-# real cable this frame takes as long as 1514 bytes, because Ethernet adds a preamble, a checksum and a gap.)
+# `iperf3` counts **payload**: the bytes that it gives to UDP. UDP sends them in *datagrams*, one in each packet. Each
+# datagram of 1448 bytes travels in a frame of 1490 (Ethernet 14, IP 20, UDP 8). The rate of a link here counts the
+# whole frame, so payload gets 97.2 % of it. (On a real cable this frame takes as long as 1514 bytes, because Ethernet
+# adds a preamble, a checksum and a gap.)
 #
 # **Your turn:** you send far more than each path carries. How many Mbit/s of payload arrive on each path? You may write
 # a formula. How sure are you, from 0 to 100? You get the point for any prediction, right or wrong.
@@ -91,7 +93,8 @@ lab03.check_predicted(sketch).require()
 #
 # **Your turn:** write both commands. Send from h1 to h4 at 110 % of the rate of L2, with 1448 bytes, for 3 seconds.
 # Start the server with `popen`, because it must run while the client sends. Run the client with `cmd`, which waits
-# until the client ends and returns its output. `lab["h4"].address` is h4's address.
+# until the client ends and returns its output. `lab["h4"].address` is h4's address. `wait_listening(5201)` waits until
+# the server listens at *port* 5201: a port is a number that tells the programs of one host apart.
 
 # %% answer="client"
 ### BEGIN SOLUTION
@@ -113,11 +116,12 @@ lab03.check_client(client_output).require()
 # **Jitter** says how much the time on the path varies from one packet to the next (RFC 3550, smoothed).
 #
 # Where were the packets lost? Every queue of a router counts the packets that it drops. `tc -s qdisc show dev r1-eth1`,
-# run on r1, shows the queue of one interface: `netem` is the queue and the delay, and `htb` above it limits the rate.
-# The figure shows the names of the interfaces. Mininet's own `net` lists them too: `print(lab.cli("net"))`.
+# run on r1, shows the queue of one interface with its counters (`-s`): `netem` is the queue and the delay, and `htb`
+# above it limits the rate. The figure shows the names of the interfaces. Mininet's own `net` lists them too:
+# `print(lab.cli("net"))`.
 #
-# **Your turn:** on which router, and at which of its interfaces, do packets wait for L2? Show that queue, and read how
-# many packets it dropped.
+# **Your turn:** on which router, and at which of its interfaces, do packets wait for L2, the slowest link (the
+# *bottleneck*) of this path? Show that queue, and read how many packets it dropped.
 
 # %% answer="drops"
 ### BEGIN SOLUTION
@@ -219,9 +223,10 @@ lab03.check_hidden(too_many).require()
 # arrived at 110 %. No packet may be lost, and you should use at least 97 % of what the path carries. The cell starts
 # with a share of 1: is this a good choice?
 #
-# The last lines repeat the course report's own test (Lab 02) with its own tool, iperf *version 2*. The report did not
-# look for the most that a path carries: its numbers are the rates that it asked for. iperf 2 reads the M of `-b 25M` as
-# 1,048,576 bit/s, so `25M` is 26.2 Mbit/s, and `16M` is 16.8. iperf3 reads M as a million.
+# The last lines repeat a test of the [course report](glossary.md), a student's report of 2023 on this network, with its
+# own tool, iperf *version 2*. The report did not look for the most that a path carries: its numbers are the rates that
+# it asked for. iperf 2 reads the M of `-b 25M` as 1,048,576 bit/s, so `25M` is 26.2 Mbit/s, and `16M` is 16.8. iperf3
+# reads M as a million.
 
 # %% answer="chosen"
 ### BEGIN SOLUTION
@@ -294,8 +299,8 @@ theory.train(L1.rate_mbps, L2.rate_mbps)
 # Three packets arrive at 0, 1 and 2 ms. How many gaps are there? The bits of how many packets arrive during these gaps?
 #
 # **Your turn:** write `estimate_from_train`. It gets the arrival times in seconds, in order, and the payload of each
-# packet in bytes. It returns Mbit/s. (It gives a little more than theory here: the shaper of L2 lets the first packets
-# pass together, so they arrive without a gap.)
+# packet in bytes. It returns Mbit/s. (It gives a little more than theory here: the *shaper* of L2, `htb`, lets the
+# first packets pass together, so they arrive without a gap.)
 
 
 # %% answer="estimate"
@@ -412,7 +417,8 @@ plain
 # You may search in any other way, on two conditions. A probe near your answer must lose nothing (a loss of half a
 # percent counts as nothing). All probes together may send no more than the path carries in 12 seconds.
 #
-# Then try your function: how does it compare with the plain way? The check draws four networks that nobody has seen.
+# Then try your function: how does it compare with the plain way? The check draws four networks that nobody has seen,
+# each from a number (its *seed*).
 
 
 # %% answer="find"
@@ -451,16 +457,17 @@ lab03.check_search(find_bandwidth).require()
 #
 # **Three questions for review.**
 #
-# 1. The course report asked iperf *version 2* for `-b 30M` from h1 to h4, and lost 7 % of the packets. iperf3 with
-#    `-b 30M` loses only 2.8 %. Why?
+# 1. The course report asked iperf *version 2* for `-b 30M` from h1 to h4, and lost 7 % of the packets. iperf3 with `-b
+#    30M` loses only 2.8 %. Why?
 #    <details><summary>Answer</summary>Version 2 takes M for 2<sup>20</sup>: it sent 31.5 Mbit/s. iperf3 takes M for a
 #    million. Check the units of every tool.</details>
 # 2. A path has links of 100, 20 and 50 Mbit/s. You replace the third link by one of 1000. What becomes faster?
 #    <details><summary>Answer</summary>Each packet needs a little less time on that link. The capacity stays 20
 #    Mbit/s.</details>
 # 3. Why is a train of two packets worse than a train of sixty?
-#    <details><summary>Answer</summary>Any disturbance distorts a single gap: a packet of somebody else, a late timer, a
-#    shaper's burst. Over many gaps these average out. But where others send, the mean is not the capacity.</details>
+#    <details><summary>Answer</summary>Any disturbance distorts a single gap: a packet of somebody else, a late timer,
+#    packets that a shaper lets pass together. Over many gaps these average out. But where others send, the mean is not
+#    the capacity.</details>
 #
 # **Where to read on.** RFC 5136 (capacity and available capacity), RFC 9097 (how capacity is measured with UDP), RFC
 # 8085 (how UDP should be used), RFC 2544 section 26.1 (throughput: the highest rate without a loss). Dovrolis,

@@ -2,8 +2,8 @@
 # # Lab 04: Link latency and throughput
 #
 # How long does a packet take over one link? How much data does the link carry per second? How does a transfer that
-# fills the link change the packet's time? You predict the answers, measure them with `ping` and `simpleperf`, and
-# explain the differences.
+# fills the link change the packet's time? You predict the answers, measure them with `ping` and `simpleperf` (Lab 02's
+# small iperf3), and explain the differences.
 #
 # **Time:** about 1 hour and 45 minutes. The measurements take a minute. **You need** the network of Lab 01. If your
 # `simpleperf.py` of Lab 02 lies next to this notebook, this lab measures with it.
@@ -58,7 +58,8 @@ lab04.check_predicted(rtt_ms).require()
 # ### Ping by hand
 #
 # `lab["r1"].cmd("...")` runs a command on r1 and returns the command's output. (You can run other Linux commands too,
-# such as `ip route` or `tcpdump`. `lab.cli` runs Mininet's own commands: `print(lab.cli("net"))` lists the cables.)
+# such as `ip route`, or `tcpdump`, which prints packets. `lab.cli` runs Mininet's own commands: `print(lab.cli("net"))`
+# lists the cables.)
 #
 # **Your turn:** from r1, send 25 pings to the far end of L1. `ping -c 3 -i 0.2 ADDRESS` sends 3 pings, one every 0.2
 # s. Then write a function that takes ping's output and returns a list of the RTTs, as numbers in ms. Ping prints no
@@ -88,7 +89,8 @@ print(text)
 lab04.check_parsed(rtts_of, text).require()
 
 # %% [markdown] id="summary-task"
-# The last line of `ping` lists `rtt min/avg/max/mdev`. **mdev** is a standard deviation:
+# The last line of `ping` lists `rtt min/avg/max/mdev`. **mdev** is a standard deviation, which says how far the RTTs
+# lie from their mean:
 #
 # mdev = √(mean of the squares - square of the mean)
 #
@@ -179,8 +181,8 @@ mac = lab["r2"].cmd("cat /sys/class/net/r2-eth0/address").strip()
 print(r1.cmd(f"ip neigh replace {address} lladdr {mac} dev r1-eth1 nud permanent"), end="")
 
 # %% [markdown] id="arp-task"
-# In test case 2 of the course report (Lab 02), 25 pings over a link of 10 ms each way have a mean of 21.855 ms, 1.855
-# ms more than theory.
+# In test case 2 of the course report (a student's report of 2023 on this network; Lab 02), 25 pings over a link of 10
+# ms each way have a mean of 21.855 ms, 1.855 ms more than theory.
 #
 # **Your turn:** choose the letter that answers the question which the cell prints. Then suppose that the first of the
 # 25 pings needed what you just saw: how much of the extra 1.855 ms does this explain?
@@ -204,8 +206,9 @@ theory.space_time(L1.rate_mbps, L1.delay_ms)
 # ## 3. A full link
 #
 # `simpleperf` counts the bytes that the receiving *program* gets. A frame of 1514 bytes carries 1448 of them (Lab 00).
-# (A real cable needs the time of 1538 bytes for such a frame: it adds a preamble of 8, a checksum of 4 and a gap of
-# 12. On a real cable, data would use 94.1 % of the rate. Linklab's shaper counts 1514: 95.6 %.)
+# (A real cable needs the time of 1538 bytes for such a frame: it adds a preamble of 8, a checksum of 4 and a gap of 12.
+# On a real cable, data would use 94.1 % of the rate. Linklab's *shaper*, `htb`, counts 1514: 95.6 %. What the headers
+# leave is the link's *ceiling*.)
 #
 # **Your turn:** predict the mean throughput that `simpleperf` shows for 25 s over L1, in Mbit/s.
 
@@ -252,7 +255,8 @@ print(f"{L1.queue_packets} slots, {frame_ms:.3f} ms for a frame of 1514 bytes")
 # ## 4. Ping next to a transfer
 #
 # Now you send a ping each second over L1, next to a transfer of 25 s over L1. Below the table above, the last cell
-# printed how many slots the queue before L1 has, and how long L1 needs to send a full frame.
+# printed how many slots the queue before L1 has (a *slot* is room for one packet), and how long L1 needs to send a full
+# frame.
 #
 # **Your turn:** sketch the RTT over these 25 s. Run the cell, draw the curve in its figure, and run the cell again:
 # it writes your points down. You can also write them yourself: `[(0, 5), (10, 20), (25, 20)]` rises to 20 ms for ten
@@ -301,7 +305,9 @@ lab04.queue_over_time(together, "L1", ("r1", "r2"), sketch=swing.sketch)
 # shaper. *netem* holds the delay and the queue.
 #
 # **Your turn:** on r1, run `tc -s qdisc show dev r1-eth1`, and read its output. How many frames did the queue drop
-# (netem's line)? Which letters answer the two questions that the cell prints?
+# (netem's line)? Which letters answer the two questions that the cell prints? (TCP's *window* is how much data it keeps
+# in flight, and *CUBIC* is the rule by which TCP on Linux changes its window. The routers here drop packets when a
+# queue is full, and warn nobody before: that would be *ECN*.)
 
 # %% answer="counters"
 print(lab04.question("limit", "swing"), end="\n\n")
@@ -367,9 +373,9 @@ lab04.check_claim(wrong_sentence, shows_it).require()
 # %% [markdown] id="start-task"
 # ## 5. Start high or low?
 #
-# Suppose that you do not know the rate of L2. UDP sends at the rate that you ask for (Lab 03), so you can try rates.
-# Where do you start? The course report says: high rather than low, because a high rate shows the highest rate of a
-# path at once, "without losing too many packets".
+# Suppose that you do not know the rate of L2. [UDP](glossary.md) sends at the rate that you ask for (Lab 03), so you
+# can try rates. Where do you start? The course report says: high rather than low, because a high rate shows the highest
+# rate of a path at once, "without losing too many packets".
 #
 # **Your turn:** send UDP over L2 for 5 s, once at 10 Mbit/s and once at 100 Mbit/s (`measure.UdpFlow("r2", "r3",
 # rate_mbps=10, duration_s=5, address=far_end["L2"])`). Store the two results. Then compute from `high` alone the rate
@@ -404,8 +410,8 @@ lab04.calibration()
 #
 # - The RTT of an idle link is twice its propagation delay. Serialisation adds little for a small packet.
 # - Throughput is another property. Data use at most 95.6 % of a full link's rate here. TCP's start costs a little more.
-# - Loss-based congestion control without ECN fills the bottleneck's queue. Everybody's RTT grows by the time that the
-#   waiting packets need.
+# - TCP with CUBIC sends more until a packet is lost, so it fills the link's queue. Everybody's RTT grows by the time
+#   that the waiting packets need.
 # - One unusual packet changes a mean. You have explained a difference when you can compute it, or switch it off.
 #
 # ### Review (no points)
@@ -424,7 +430,7 @@ lab04.calibration()
 #
 # ### Where to read on
 #
-# Kurose and Ross, chapter 1 ("Delay, Loss, and Throughput in Packet-Switched Networks"); Peterson and Davie, chapter
-# 1 ("Performance"). ARP is RFC 826, CUBIC RFC 9438. On queues: Appenzeller, Keslassy and McKeown, "Sizing Router
-# Buffers", SIGCOMM 2004; Gettys and Nichols, "Bufferbloat: Dark Buffers in the Internet", ACM Queue 2011. RFC 7567
-# gives the IETF's recommendations. In the next lab, several links form a path.
+# Kurose and Ross, chapter 1 ("Delay, Loss, and Throughput in Packet-Switched Networks"); Peterson and Davie, chapter 1
+# ("Performance"). ARP is RFC 826, CUBIC RFC 9438. On queues: Appenzeller, Keslassy and McKeown, "Sizing Router
+# Buffers", SIGCOMM 2004; Gettys and Nichols, "Bufferbloat: Dark Buffers in the Internet", ACM Queue 2011. RFC 7567 says
+# what routers should do. In the next lab, several links form a path.

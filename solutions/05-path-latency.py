@@ -65,9 +65,9 @@ for name, (source, destination) in ends.items():
 lab05.check_pings(pings).require()
 
 # %% [markdown] id="route-task"
-# Which link of the path takes how much time? `traceroute -n -I ADDRESS` sends packets that may cross one hop, then
-# two hops, and so on. The router that drops such a packet sends a message back. **Your turn:** run `traceroute` from
-# h1 to h9. (`lab["h9"].address` is the address.)
+# Which link of the path takes how much time? `traceroute -n -I ADDRESS` sends pings (`-I`) that may cross one hop (the
+# way to the next router), then two hops, and so on. The router that drops such a packet sends a message back. **Your
+# turn:** run `traceroute` from h1 to h9. (`lab["h9"].address` is the address.)
 
 # %% answer="route"
 ### BEGIN SOLUTION
@@ -189,17 +189,18 @@ lab05.check_bdp(bdp).require()
 # %% [markdown] id="windows-task"
 # ### TCP's window, by hand
 #
-# `ss -tin dst ADDRESS` shows a host's TCP connections to an address. For each connection it shows the kernel's values:
-# `rtt:80.2/0.3` (ms), `cwnd:112` (packets), `ssthresh:63` (where slow start ends), `retrans:0/31`.
+# `ss -tin dst ADDRESS` shows a host's TCP connections to an address (`-t`: of TCP, `-i`: with the kernel's values,
+# `-n`: with numbers for names). Some of the values are `rtt:80.2/0.3` (ms), `cwnd:112` (packets), `ssthresh:63` (where
+# slow start ends) and `retrans:0/31` (packets sent again: under way, and in all).
 #
 # **Your turn:** record the window of h1. The cell starts an iperf3 server on h9 and a client on h1, which sends for
 # 25 s. Until `lab.now()` reaches `end`, repeat these steps: wait 0.2 s (`lab.sleep(0.2)`), call `ss` on h1, append
 # the time (`lab.now()`) to `times`, and append the cwnd to `windows`, both as numbers. iperf3 has two connections,
 # and the second one only controls the test. Take the larger cwnd.
 #
-# Run the check. Then draw `windows` over `times` with matplotlib, in the cell after the check. Add two horizontal
-# lines: the BDP of h1-h9, and the sum of BDP and room. Label both axes, with units, and name the lines. (Your next
-# text answer is about this figure.)
+# Run the check. Then draw `windows` over `times` with matplotlib, Python's library for figures, in the cell after the
+# check. Add two horizontal lines: the BDP of h1-h9, and the sum of BDP and room. Label both axes, with units, and name
+# the lines. (Your next text answer is about this figure.)
 
 # %% answer="windows"
 address, times, windows = lab["h9"].address, [], []
@@ -241,8 +242,8 @@ axes.legend()
 figure.tight_layout()
 
 # %% [markdown] id="after-loss-task"
-# After a loss CUBIC continues with **0.7** of its window (RFC 9438). If this smaller window is at least the BDP, the
-# path stays full.
+# After a loss CUBIC continues with **0.7** of its window (RFC 9438). (*Reno*, TCP's older rule, continues with half.)
+# If this smaller window is at least the BDP, the path stays full.
 #
 # **Your turn:** for each path, compute 0.7 of the sum of BDP and room, in percent of the BDP. Then compute the remedy
 # for h1-h9: how many packets of room does the queue before L3 need, so that the window after a loss is just one BDP?

@@ -29,8 +29,8 @@ show.network(lab)
 # | `crossing` | h1-h4, h7-h9 |
 # | `apart` | h1-h4, h8-h9 |
 #
-# Each flow is a long TCP transfer with CUBIC. Find its path in the figure. Throughput counts data only: 1448 of each
-# 1514 bytes.
+# Each flow is a long TCP transfer, with CUBIC as its *congestion control*: the rule by which TCP changes its window.
+# Find its path in the figure. Throughput counts data only: 1448 of each 1514 bytes.
 #
 # **Predict** two throughputs over 25 s, in Mbit/s: *one* flow in `two`, and h7-h9 in `crossing`. Say in percent how
 # sure you are.
@@ -190,9 +190,9 @@ lab06.figures.report_table(runs)
 
 # %% [markdown] id="shares-told"
 # The table compares your numbers with test case 4 of the course report. Each *share* is that of one run. The report's
-# RTTs are longer, probably because its network cards joined segments: a queue counts packets, so with joined segments
-# it holds more data. Its three flows together have more than L2 carries, because somebody started them one after the
-# other.
+# RTTs are longer, probably because its network cards joined segments (offloads, Lab 00): a queue counts packets, so
+# with joined segments it holds more data. Its three flows together have more than L2 carries, because somebody started
+# them one after the other.
 #
 # ## 6. How fair is that? Jain's index
 #
@@ -244,8 +244,9 @@ lab06.check_jain(jain).require()
 # %% [markdown] id="fairness-told"
 # ## 7. Look into the queue
 #
-# At L2 the packets of both flows wait in one queue. The next cell records 6 s of two transfers at r2's end of L2, and
-# plays them. **Say to yourself** before you run it: the queue is full when a packet is lost. Whose packets fill it?
+# At L2 the packets of both flows wait in one queue, first in, first out (a *FIFO*). The next cell records 6 s of two
+# transfers at r2's end of L2, and plays them. **Say to yourself** before you run it: the queue is full when a packet is
+# lost. Whose packets fill it?
 #
 # **Your turn:** the picture opens at the last loss. Open *This moment in words*, and read how many packets of each
 # flow `r2-eth2` holds, waiting or under way. Compare them with both throughputs. Without the picture:
@@ -296,9 +297,9 @@ lab06.check_packets_in_queue(packets_in_queue).require()
 # Now compare your function with the kernel's own count. On r2, `tc -s qdisc show dev r2-eth2` prints what r2's end
 # of L2 holds: in the `netem` part, `backlog` lists the bytes and packets (`76p`) at this moment.
 #
-# **Your turn:** the cell starts a transfer. In its loop, send one ping from h1 to h4 (`-c 1 -W 1`: one packet, wait
-# one second at most). Run `tc` on r2 right after it. Append both texts to `looks` as a pair. A ping that finds the
-# queue full is lost.
+# **Your turn:** the cell starts a transfer. In its loop, send one ping from h1 to h4 (`-c 1 -W 1`: one packet, wait one
+# second at most; `-p` lets iperf3 use another port). Run `tc` on r2 right after it. Append both texts to `looks` as a
+# pair. A ping that finds the queue full is lost.
 
 # %% answer="look"
 looks, h4 = [], network.address_of("h4")
@@ -349,9 +350,10 @@ new_rtt
 lab06.check_predicted(new_rtt).require()
 
 # %% [markdown] id="half-task"
-# In Mininet, netem sits below HTB: `qdisc netem 10: parent 5:1 limit 100 delay 20ms`. You can change it while the
-# network runs. `tc` resets the options that you leave out (no delay, a limit of 1000), so include *your* delay of
-# L2. Run this command on r2:
+# In Mininet, netem sits below HTB: `qdisc netem 10: parent 5:1 limit 100 delay 20ms`. Here `10:` is netem's name (its
+# *handle*), and `5:1` is the part of HTB that it serves (its *parent*). You can change it while the network runs. `tc`
+# resets the options that you leave out (no delay, a limit of 1000), so include *your* delay of L2. Run this command on
+# r2:
 #
 # `tc qdisc change dev r2-eth2 parent 5:1 handle 10: netem limit PACKETS delay MILLISECONDSms`
 #
@@ -395,8 +397,8 @@ lab06.check_small_queue(small_queue).require()
 
 # %% [markdown] id="queue-question"
 # **Question.** A friend's video calls stutter whenever somebody uploads a large file. The router's queue holds 1000
-# packets, and the uplink has 10 Mbit/s. How long should the queue be? Say why it should not be longer and not
-# shorter, each with a number.
+# packets, and the link to the Internet has 10 Mbit/s. How long should the queue be? Say why it should not be longer and
+# not shorter, each with a number.
 
 # %% [markdown] reflect="queue" points=3
 # The upload's TCP fills the queue. 1000 frames of 12,112 bits take 1.2 s at 10 Mbit/s, and packets of the call wait

@@ -244,9 +244,9 @@ figure.tight_layout()
 # %% [markdown] id="meaning-task"
 # ## 6. What do the results mean?
 #
-# **Your turn:** h2 and h3 keep one connection each. How many connections must `h1` open to get 90 % of L2? Answer
-# with a number. After that, the next cell asks for two letters. (HTTP/2 carries many requests as *streams* inside one
-# TCP connection. QUIC, under HTTP/3, runs over UDP and knows the streams itself.)
+# **Your turn:** h2 and h3 keep one connection each. How many connections must `h1` open to get 90 % of L2? Answer with
+# a number. After that, the next cell asks for two letters. ([HTTP](glossary.md) fetches web pages. HTTP/2 carries many
+# requests as *streams* inside one TCP connection. QUIC, under HTTP/3, runs over UDP and knows the streams itself.)
 
 # %% answer="ninety"
 ### BEGIN SOLUTION
@@ -294,10 +294,10 @@ lab07.check_fault(letters).require()
 #
 # $$\bar x \pm t \cdot \frac{s}{\sqrt n}$$
 #
-# Here $s$ is the standard deviation, estimated from the runs: divide by $n - 1$, as `statistics.stdev` does. The
-# factor $t$ comes from *Student's t distribution* with $n - 1$ degrees of freedom. It is 12.7 for 2 runs, 3.18 for 4,
-# 2.26 for 10, and nearly 1.96 for very many runs: few runs tell little about $s$, so the interval must be wider.
-# `lab07.t95(n)` returns it. (The formula assumes that the runs are independent and roughly normally distributed.)
+# Here $s$ is the standard deviation, estimated from the runs: divide by $n - 1$, as `statistics.stdev` does. The factor
+# $t$ comes from *Student's t distribution*. It is 12.7 for 2 runs, 3.18 for 4, 2.26 for 10, and nearly 1.96 for very
+# many runs: few runs tell little about $s$, so the interval must be wider. `lab07.t95(n)` returns it. (The formula
+# assumes that the runs are independent, and that their values lie roughly on a bell curve.)
 #
 # **Your turn:** write a function that takes a list of values and returns the half width of the interval: the part after
 # the ± sign.

@@ -118,7 +118,7 @@ LINES: list[tuple[NetworkState, NetworkState, str]] = [
         (l1(loss_percent=0.0015), ".*loss is 0.0015 %, .*loss= was given to a link that has none"),
         (l1(queue_packets=66), ".*queue is 66 packets, .*on one side only: r2-eth0"),
         # and at both
-        (both(rate_mbps=None), ".*HTB is not there: the kernel has no sch_htb"),
+        (both(rate_mbps=None), ".*the link was made without bw=, or not as a TCLink"),
         (both(rate_mbps=5), ".*bits and bytes are mixed up"),
         (both(rate_mbps=50), ".*bw= of this link has another number"),
         (both(delay_ms=0), ".*the link was made without delay=, or tc has put another queue in the place of netem"),
@@ -127,7 +127,7 @@ LINES: list[tuple[NetworkState, NetworkState, str]] = [
         (both(delay_ms=13), ".*delay= of this link has another number"),
         (both(queue_packets=1000), ".*room for 1000 packets"),
         (both(queue_packets=100), ".*max_queue_size= of this link has another number"),
-        (both(queue_packets=None), ".*or the kernel has no netem"),
+        (both(queue_packets=None), ".*the link was made without max_queue_size=$"),
     )
 ]
 LINES += [

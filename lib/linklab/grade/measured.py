@@ -367,7 +367,7 @@ def typed_rtt(key: object, what: str, floor_ms: float) -> Value:
     )  # fmt: skip
     hints = (
         "on an idle path a ping takes the links' delays, in both directions",
-        "was other traffic on the path, or a neighbour's address still unknown (ARP)? Ping once before",
+        "was other traffic on the path, or a neighbour's Ethernet address still unknown? Ping once before",
         "measure on an idle network, ping the address at the other end, and leave out the first packet",
     )
     slips = (

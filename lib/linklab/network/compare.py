@@ -449,12 +449,10 @@ def _argument_missing(case: _Mismatch, argument: str) -> _Causes:
     """The link has no such value because it was made without this argument of addLink."""
     # netem always has a limit, and so has a pfifo that tc has put in its place
     has_queue = case.found_here("queue") is not None
-    replaced = f"the link was made without {argument}, or tc has put another queue in the place of netem"
-    yield not case.found_value and has_queue, replaced
-    yield (
-        not case.found_value,
-        f"the link was made without {argument} or TCLink, or the kernel has no netem (sch_netem)",
-    )
+    made = f"the link was made without {argument}"
+    yield not case.found_value and has_queue, f"{made}, or tc has put another queue in the place of netem"
+    yield not case.found_value and case.found_here("rate") is not None, made
+    yield not case.found_value, f"{made}, or not as a TCLink, Mininet's link with a rate, a delay and a queue"
 
 
 def _netem_value(case: _Mismatch, argument: str) -> _Causes:
@@ -468,7 +466,7 @@ def _rate(case: _Mismatch) -> _Causes:
     yield case.expected_value is None, "bw= was given to a link that has no limit in the expected network"
     yield from _one_side(case)
     no_htb = case.found_value is None
-    yield no_htb, "HTB is not there: the kernel has no sch_htb, or the link was made without TCLink or without bw="
+    yield no_htb, "the link was made without bw=, or not as a TCLink, Mininet's link with a rate, a delay and a queue"
     yield from _swapped(case)
     mixed_up = any(_same_rate(case.found_value * factor, case.expected_value) for factor in (8, 1 / 8))
     yield mixed_up, "bits and bytes are mixed up: bw= is in Mbit/s"

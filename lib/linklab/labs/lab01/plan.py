@@ -62,7 +62,7 @@ def _problem(network: Network, wanted: Mapping[str, End], plan: Mapping[Any, Any
     try:
         have = IPv4Interface(value)
     except ValueError:
-        return f"{value!r} is not an IPv4 address with a prefix length", "write it like 10.0.0.2/24"
+        return f"{value!r} is not an address with a mask", "write it like 10.0.0.2/24"
     if "/" not in value:
         mask = right.network.prefixlen
         return f"{value} has no mask, so its subnet is unknown", f"append the mask: {value}/{mask}"

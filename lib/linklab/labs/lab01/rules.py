@@ -183,11 +183,11 @@ def check_seen(seen: object) -> Result:
             {"h7": "h7 sends this packet, and the node at the other end of its cable discards it: read the reason",
              "r1": "r1 has a route to subnet C and is in subnet A: read the reason of the loss",
              "h1": "the packet never comes so far: read the reason of the loss"},
-            "press n: the reason of the loss names the node",
+            "press l: the reason of the loss names the node",
         ),
         Value(
             "ms", "when it is discarded", stated(3 * way_ms, "ms", "three times L1's delay"),
-            ("press n: the clock says when, in seconds", crossing, "r1's question (ARP), its answer, and the request"),
+            ("press l: the clock says when, in seconds", crossing, "r1's question (ARP), its answer, and the request"),
             (
                 Slip(way_ms, "that leaves out ARP", "r1 first asks for r2's Ethernet address: a round trip"),
                 Slip(2 * way_ms, "that is when the request leaves r1", "it still has to cross L1"),

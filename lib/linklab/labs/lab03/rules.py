@@ -34,7 +34,7 @@ __all__ = ["in_report", "increase", "path", "payload_rate_mbps"]
 PAIRS: Final[Mapping[str, tuple[str, str]]] = {"h1-h4": ("h1", "h4"), "h1-h9": ("h1", "h9"), "h7-h9": ("h7", "h9")}
 """The paths of this lab, and the hosts at their ends."""
 _PREDICTED: Final = ("h1-h4", "h1-h9")
-_HEADERS: Final = "each frame has 1490 bytes: Ethernet takes 14, IPv4 20 and UDP 8, so 1448 are payload"
+_HEADERS: Final = "each frame has 1490 bytes: Ethernet takes 14, IP 20 and UDP 8, so 1448 are payload"
 _FOLDER: Final = Path(__file__).parent
 _ROUNDED: Final = 0.005
 """Largest error of a number that is rounded to three digits, relative to it."""

@@ -263,11 +263,12 @@ def _held_question(name: str, other: str, first: Mapping[str, int], last: Mappin
     slips = [
         Slip(last[other], f"that is {other}'s number", "the flows are named in the table and in the list of packets"),
         Slip(limit, "that is the whole queue", "how many of them belong to this flow?"),
-        Slip(first[name], "that is the first loss", "press End, then p: the last one"),
+        Slip(first[name], "that is the first loss", "press End, then L, the key for the loss before"),
     ]
     hints = (
         "at the last loss the queue is full: the numbers of both flows add up to its limit",
-        "press End, then p, and open 'This moment in words': its table counts each flow's packets at r2-eth2",
+        "press End, then L (the loss before), and open 'This moment in words': its table counts each flow's packets at "
+        "r2-eth2",
         "or untick the other flow: the line above the table counts the packets of the flows shown",
     )
     told = f"{name} has {percent:.0f} % of the queue, and so {percent:.0f} % of what leaves it: a FIFO sends in order."
