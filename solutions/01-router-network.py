@@ -431,7 +431,8 @@ lab01.check_jump(jump).require()
 # nodes forget their neighbours' Ethernet addresses, and records each packet of one ping. **Your turn:** read from the
 # replay which protocol the first packet has (`Home`): ARP, ICMP (which carries pings), TCP or UDP (Lab 03). Read also
 # which node discards a packet (`l`), and how many ms after the first packet. Without the picture: `print(played.words)`
-# tells of the loss, and `ping.hops[0].head[12:14].hex()` is the first packet's type (`0806` is ARP, `0800` IPv4).
+# tells of the loss, and `ping.hops[0].head[12:14].hex()` is the first packet's type (`0806` is ARP, `0800` IPv4, the
+# version of IP in these labs).
 
 # %% [markdown] reflect="routes" points=3
 # The request arrives: `r1` has a route to subnet C, and `r2` is in that subnet. `h7` answers to the address of `h1`

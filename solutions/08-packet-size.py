@@ -25,11 +25,12 @@ show.network(lab)
 # %% [markdown] id="sizes-intro"
 # ## 1. How large is a packet? (15 minutes)
 #
-# A link's *MTU* (maximum transmission unit) is the size of the largest IP packet that the link carries. An
-# Ethernet *frame* is larger: a header of 14 bytes, then the IP packet, followed by a checksum of 4 bytes. A
-# virtual cable carries no checksum. The study says "MTU" but means the frame with its checksum: 1518
-# (Ethernet), 4370 (FDDI) or 7999 bytes. The study calls the last one 802.11, whose packets have at most 2304 bytes,
-# and larger frames carry several packets. We add a small frame of 100 bytes.
+# A link's *MTU* (maximum transmission unit) is the size of the largest IP packet that the link carries. An Ethernet
+# *frame* is larger: a header of 14 bytes, then the IP packet, followed by a *checksum* of 4 bytes, which shows whether
+# the frame was damaged. A virtual cable carries no checksum. The study says "MTU" but means the frame with its
+# checksum: 1518 (Ethernet), 4370 (FDDI, an older kind of network) or 7999 bytes. The study calls the last one 802.11,
+# which is Wi-Fi, whose packets have at most 2304 bytes, and larger frames carry several packets. We add a small frame
+# of 100 bytes.
 #
 # | frame of 1518 | Ethernet header | IPv4 header | UDP or ICMP header | your data | checksum |
 # | --- | --- | --- | --- | --- | --- |
@@ -202,6 +203,8 @@ lab08.check_pause(pause).require()
 #
 # `tc class change dev h1-eth0 parent 5: classid 5:1 htb rate 10mbit burst ...`
 #
+# Here `5:` is HTB's name on this interface, and `5:1` its class, as `tc class show` prints them.
+#
 # Think about "not in debt": which bucket lets exactly *one* frame pass? A bucket of one frame lets more than
 # one pass.
 #
@@ -232,9 +235,9 @@ lab08.check_calm(calm).require()
 #
 # ## 5. A tunnel (25 minutes)
 #
-# The study joined *two* Mininet networks on two computers, with a physical switch between the computers. A
-# **GRE tunnel** made the two into one network: each computer puts whole frames into IP packets, and sends these
-# packets to the other computer.
+# The study joined *two* Mininet networks on two computers, with a physical switch between the computers. A **GRE
+# tunnel** (generic routing encapsulation) made the two into one network: each computer puts whole frames into IP
+# packets, and sends these packets to the other computer.
 
 # %% id="tunnel-start"
 lab.stop()
@@ -246,7 +249,8 @@ show.network(lab)
 # what `h1` sees: a cable from `s1` to `s2`. The lower part shows the physical network. The tunnel puts each
 # frame as data into a packet from `pc1` to `pc2`, after a GRE header of 4 bytes.
 #
-# **Your turn:** predict. How many bytes longer is the frame that leaves `pc1` than the frame that left `h1`?
+# **Your turn:** predict. How many bytes longer is the frame that leaves `pc1` than the frame that left `h1`? (The cell
+# after the check measures it: `measure.capture` records the packets of an interface, as the program `tcpdump` does.)
 
 # %% answer="tunnel"
 ### BEGIN SOLUTION
@@ -307,12 +311,12 @@ print(lab["h1"].cmd("ping -c 2 -W 1 -M do -s 1400 10.0.0.2"))
 # **Your turn:**
 #
 # 1. Run `iperf3 -c 10.0.0.2 -t 12` on `h1`, and store what it prints in `hangs`. It prints a line for each second.
-# 2. Linux can find the size by itself (RFC 4821), but does not do so by default. Turn this on at `h1`:
-#    `sysctl -w net.ipv4.tcp_mtu_probing=1`. Send again, with a recording, and store the run in `mended`:
+# 2. Linux can find the size by itself (RFC 4821), but does not do so by default. Turn this on at `h1`: `sysctl -w
+#    net.ipv4.tcp_mtu_probing=1`. Send again, with a recording, and store the run in `mended`:
 #    `measure.run_together(lab, [measure.TcpFlow("h1", "h2", duration_s=12)], record=["h1-eth0"])`.
-# 3. Print `mended.events.of("retransmission")`: the segments that TCP sent again. Find the first segment that
-#    arrived. When did it leave, in seconds (`begins_s`), and how many bytes did it have (`segment_bytes`)? "Bytes 1
-#    to 10" are ten.
+# 3. Print `mended.events.of("retransmission")`: the segments that TCP sent again. (A *segment* is the data in one of
+#    TCP's packets.) Find the first segment that arrived. When did it leave, in seconds (`begins_s`), and how many bytes
+#    did it have (`segment_bytes`)? "Bytes 1 to 10" are ten.
 
 # %% answer="hang"
 lab["h1"].cmd("sysctl -w net.ipv4.tcp_mtu_probing=0")  # as at first, if you run this cell again
@@ -427,10 +431,10 @@ lab08.check_fit(fit).require()
 # %% [markdown] id="jitter-task"
 # ## 8. Jitter by RFC 4689 (optional)
 #
-# *Jitter* measures how uneven delays are. RFC 4689, which the study uses, compares two packets i and j that
-# were received one after the other. S is the time when a packet was sent, R the time when it was received:
-# $J = |(R_j - S_j) - (R_i - S_i)|$. This is the absolute value of RFC 3393's IPDV, with the packets in order of
-# arrival.
+# *Jitter* measures how uneven delays are. RFC 4689, which the study uses, compares two packets i and j that were
+# received one after the other. S is the time when a packet was sent, R the time when it was received: $J = |(R_j - S_j)
+# - (R_i - S_i)|$. This is the absolute value of RFC 3393's *IP packet delay variation* (IPDV), with the packets in
+# order of arrival.
 #
 # **Your turn:** write this function. `departures_s[i]` and `arrivals_s[i]` belong to the same packet. A lost
 # packet has `None` as its arrival: leave it out. Packets may overtake each other, so sort by arrival. Return a
@@ -479,7 +483,7 @@ lab08.check_jitter(jitter)
 # 2. The cables outside a GRE tunnel have an MTU of 1500 bytes. What MTU is left inside, and why not 1500 - 24?
 #    <details><summary>Answer</summary>1462. The outer IPv4 header (20), GRE (4) and the inner Ethernet header (14)
 #    count towards the outer MTU. Only the outer Ethernet header does not.</details>
-# 3. Why do many VPNs lower the MSS of TCP connections that cross them?
+# 3. Why do many VPNs (encrypted tunnels) lower the MSS (the largest segment) of TCP connections that cross them?
 #    <details><summary>Answer</summary>TCP's packets then fit, even if the ICMP messages of path-MTU discovery are
 #    lost or filtered.</details>
 #

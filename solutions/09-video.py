@@ -17,14 +17,15 @@ lab09.progress()
 # %% [markdown] id="networks-intro"
 # ## 1. Networks and video
 #
-# This lab uses two of the study's topologies, and two of our own. `gigabit` is a cable of 1 Gbit/s between two hosts.
-# `wan` has two switches and two routers. Its WAN link between the routers has 2 Mbit/s, all other links have 100
-# Mbit/s. `loss` is like `wan`, but its WAN link has 8 Mbit/s and loses 1 % of all packets. `queue` is like `wan`, but
-# only ten packets can wait.
+# This lab uses two of the study's networks, and two of our own. `gigabit` is a cable of 1 Gbit/s (1000 Mbit/s) between
+# two hosts. `wan` has two switches and two routers. Its *WAN link* (wide area network: the link between two places)
+# joins the routers and has 2 Mbit/s, all other links have 100 Mbit/s. `loss` is like `wan`, but its WAN link has 8
+# Mbit/s and loses 1 % of all packets. `queue` is like `wan`, but only ten packets can wait.
 #
-# The study's film is not public, so ffmpeg draws a similar one: 800x600 pixels, 60 pictures a second, 1026 kbit/s,
-# H.264. The study's film lasted 50 s. Ours lasts 10 s, to save your time. The next cell makes the film once and keeps
-# it. This takes about half a minute.
+# The study's film is not public, so the program ffmpeg draws a similar one: 800x600 pixels, 60 pictures a second, coded
+# by H.264 with 1026 kbit/s (1.026 Mbit/s), in a *container*: the form in which a video is stored and sent. The study's
+# film lasted 50 s. Ours lasts 10 s, to save your time. The next cell makes the film once and keeps it. This takes about
+# half a minute.
 
 # %% id="networks"
 networks = lab09.NETWORKS
@@ -35,7 +36,8 @@ show.network(networks["wan"], highlight=lab09.path(networks["wan"], "h1", "h2"))
 # %% [markdown] id="packets-task"
 # ## 2. Predict
 #
-# The container (MPEG-TS) cuts the pictures into packets of 188 bytes. Seven of these travel together in one frame:
+# The container (MPEG-TS) cuts the pictures into packets of 188 bytes. Seven of these travel together in one frame,
+# behind a header of *RTP*, the real-time transport protocol:
 #
 # | MPEG-TS | RTP: a number and a timestamp | UDP | IPv4 | Ethernet | frame |
 # | --- | --- | --- | --- | --- | --- |
@@ -277,9 +279,10 @@ lab09.check_claim(wrong_sentence, shows_it).require()
 # %% [markdown] id="study-intro"
 # ## 6. Next to the study
 #
-# The study used Wireshark and its definitions. *Bandwidth* at a packet is all data that arrived in the second before
-# this packet, so each packet has one value. For its least bandwidth the study leaves out the first 20 packets.
-# *Delay* is the time between a packet and the one before. The study's real network had Cisco's routers and switches.
+# The study used Wireshark, a program that shows packets, and its definitions. *Bandwidth* at a packet is all data that
+# arrived in the second before this packet, so each packet has one value. For its least bandwidth the study leaves out
+# the first 20 packets. *Delay* is the time between a packet and the one before. The study's real network had Cisco's
+# routers and switches.
 
 # %% id="study-table"
 display(lab09.figures.study_table(runs), lab09.figures.spacing_table(runs, packets))
@@ -306,8 +309,9 @@ lab09.check_mean(mean).require()
 # %% [markdown] id="normality-intro"
 # ### (optional) Normally distributed?
 #
-# The study says that none of its three quantities is normally distributed. A test supports this if its p is below
-# 0.05. What does the *skewness* say? If you look at the skewness alone, which of the three could you take for normal?
+# The study says that none of its three quantities is normally distributed (on a bell curve). A test supports this if
+# its *p*, the probability of such values on a bell curve, is below 0.05. What does the *skewness* say? If you look at
+# the skewness alone, which of the three could you take for normal?
 
 # %% id="normality-table"
 lab09.figures.normality_table(runs["gigabit"])

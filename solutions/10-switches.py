@@ -6,8 +6,8 @@
 # you predict the round trip on real cables and measure
 # it as a published study did. At the end you look for causes of the study's results.
 #
-# **Time:** 155 minutes (and 15 for the optional part). **You need:** `lab[...].cmd`, subnets and gateways (Lab 01),
-# transmission delay (Lab 04), sharing a link (Lab 06).
+# **Time:** 155 minutes (and 15 for the optional part). **You need:** `lab[...].cmd`, subnets and default routes (Lab
+# 01), transmission delay (Lab 04), sharing a link (Lab 06).
 #
 # The study: F. Sans and E. Gamess compared a Cisco switch with two switches made of PCs (2013). Their paper prints
 # curves and no numbers, so in this lab "published" means "stated in the paper's text".
@@ -22,10 +22,10 @@ lab10.progress()
 # %% [markdown] id="cables-intro"
 # ## 1. Five cables, one switch (10 minutes)
 #
-# In this plain Mininet topology, four hosts and a router are connected to `s1`. The hosts already have addresses and
-# gateways: h1 and h2 in subnet 10.0.10.0/24, h3 and h4 in 10.0.20.0/24. The router has no address yet. The figure
-# below the next cell shows what you will build: the trunk to `r1` carries both VLANs. (The cables get their rate of
-# 10 Mbit/s in section 5.)
+# In this plain Mininet network, four hosts and a router are connected to `s1`. The hosts already have addresses and
+# *gateways*, the routers of their default routes: h1 and h2 in subnet 10.0.10.0/24, h3 and h4 in 10.0.20.0/24. The
+# router has no address yet. The figure below the next cell shows what you will build: the cable to `r1` carries both
+# VLANs. (The cables get their rate of 10 Mbit/s in section 5.)
 
 
 # %% id="cables"
@@ -46,13 +46,13 @@ show.network(lab10.by_name("router-on-a-stick-10"))
 # %% [markdown] id="ports-task"
 # ## 2. Divide the switch (20 minutes)
 #
-# A Linux bridge separates VLANs once `vlan_filtering` is on. With `vlan_default_pvid 0` its ports begin without any
-# VLAN. Then you assign VLANs to each port:
+# A Linux *bridge*, the kernel's own switch, separates VLANs once `vlan_filtering` is on. With `vlan_default_pvid 0` its
+# ports begin without any VLAN. Then you assign VLANs to each port:
 #
 # - `bridge vlan add dev s1-eth1 vid 10 pvid untagged` makes s1-eth1 an **access port** of VLAN 10. Incoming frames
 #   belong to VLAN 10 (`pvid`), and outgoing frames have no tag (`untagged`).
-# - `bridge vlan add dev s1-eth5 vid 10` lets VLAN 10 pass with a **tag**. A port with several tagged VLANs is a
-#   **trunk**.
+# - `bridge vlan add dev s1-eth5 vid 10` lets VLAN 10 pass with a **tag**, which names the frame's VLAN. A port with
+#   several tagged VLANs is a **trunk**.
 #
 # **Your turn:** write the commands for all five ports. `s1-eth1` to `s1-eth4` lead to h1 to h4, and `s1-eth5` leads
 # to r1: `print(lab.cli("net"))` lists the cables, as Mininet's own prompt does. To correct a port, remove its wrong
@@ -121,8 +121,9 @@ lab10.check_reachability(lab).require()
 # ## 4. See the tags (25 minutes)
 #
 # **Your turn:** let h1 ping h3 (10.0.20.3) while tcpdump on r1's only cable shows the frames. `-e` prints the Ethernet
-# header with its tag, and `-v` prints the TTL. Then show the sub-interface's settings with
-# `ip -d link show r1-eth0.10`. How often does the request cross this cable, and what differs each time?
+# header with its tag and its two Ethernet addresses (*MAC addresses*), and `-v` prints the TTL. Then show the
+# sub-interface's settings with `ip -d link show r1-eth0.10`. How often does the request cross this cable, and what
+# differs each time?
 
 # %% answer="tags"
 passing = lab["r1"].popen("tcpdump -n -e -v -c 4 -i r1-eth0 vlan and icmp")
@@ -198,7 +199,7 @@ lab10.check_ovs(lab).require()
 # ### A claim to test
 #
 # Ask a language model how VLANs keep hosts apart, and you get a paragraph like this one. It is fluent, and one of its
-# sentences is wrong.
+# sentences is wrong. (A *broadcast* is a frame to all machines, as ARP's question is.)
 #
 # > (1) A switch forwards a broadcast only to ports of the VLAN from which it came, so ARP finds no host of another
 # > VLAN. (2) Frames leave an access port without a tag, so the hosts need to know nothing of VLANs. (3) The trunk
@@ -262,9 +263,9 @@ lab10.check_predicted(rtt_ms).require()
 # %% [markdown] id="rtt-measure-task"
 # The study measures round trips. It sends a datagram, waits until the echo returns, sends the next one, and so on.
 # *One* clock times the whole series, and its time divided by the number of datagrams is the mean round trip. One clock
-# needs no synchronisation. For a *one-way* delay, two clocks must agree. NTP synchronises them to some tens of
-# microseconds on a fast LAN at best, and to milliseconds across the Internet. PTP (IEEE 1588), with hardware
-# timestamps, reaches a microsecond or less.
+# needs no synchronisation. For a *one-way* delay, two clocks must agree. NTP, the protocol by which computers set their
+# clocks, synchronises them to some tens of microseconds on a fast local network at best, and to milliseconds across the
+# Internet. PTP (IEEE 1588), for which network cards note the times, reaches a microsecond or less.
 #
 # `measure.run(net, measure.EchoFlow("h1", "h2", count=100, payload_bytes=100))` measures as the study did.
 #
@@ -313,9 +314,9 @@ lab10.check_kinds(kinds).require()
 # ## 6. Two UDP senders on one full link (35 minutes)
 #
 # Two hosts in VLAN 10 send UDP to `t1` in VLAN 20 at constant rates. Together they send more than t1's link carries.
-# This link has 10 Mbit/s. With datagrams of 1470 bytes (1536 on the cable), 9.57 Mbit/s of that are payload. UDP does
-# not slow down. `70/70` means that h1 and h2 each offer 7 Mbit/s of payload. `30/90` means that h1 offers 3 and h2
-# offers 9.
+# This link has 10 Mbit/s, and its queue is *drop-tail*: when it is full, it drops the next packet that arrives. With
+# datagrams of 1470 bytes (1536 on the cable), 9.57 Mbit/s of that are payload. UDP does not slow down. `70/70` means
+# that h1 and h2 each offer 7 Mbit/s of payload. `30/90` means that h1 offers 3 and h2 offers 9.
 #
 # The next cell starts this network. Then it is **your turn:** predict how much of h1's payload arrives, in Mbit/s, with
 # each of the two settings.
@@ -451,7 +452,8 @@ lab10.calibration()
 # %% [markdown] id="end-of-lab"
 # ## Summary
 #
-# - A VLAN is a broadcast domain within a switch. On a cable that several VLANs share, a tag names the frame's VLAN.
+# - A VLAN is a *broadcast domain* within a switch: the machines that a broadcast reaches. On a cable that several VLANs
+#   share, a tag names the frame's VLAN.
 # - Between VLANs, the switch itself or a router on a stick routes packets. The router on a stick needs twice the links.
 # - On short, idle cables a round trip is transmission delay, link by link, plus processing, which virtual time does not
 #   show. (Long cables add propagation delay, Lab 04.)

@@ -6,8 +6,8 @@
 # as the lab's own kernel does.
 #
 # No sender knows the network's rate, its queues, or the other senders. It learns from acknowledgements how much it may
-# send. How do Reno, CUBIC and BBR do that? How does each affect the queue, the round trip of every flow, and the share
-# that each flow gets?
+# send. How do three congestion controls, Reno, CUBIC and BBR, do that? How does each affect the queue, the round trip
+# of every flow, and the share that each flow gets?
 
 # %% id="imports"
 from linklab import lab11, measure, show, start
@@ -28,11 +28,11 @@ show.network(lab)
 #
 # `reno rto:240 rtt:36.681/3.9 cwnd:132 ssthresh:67 retrans:1/135 rcv_ssthresh:42242 minrtt:20`
 #
-# `cwnd` is the **congestion window**: the number of packets that may be sent but not yet acknowledged. At `ssthresh`
-# **slow start** (the window doubles in each round trip) changes to **congestion avoidance**. `rtt` gives the smoothed
-# round trip in ms, then its variation. `retrans` counts retransmitted packets: those now on their way, then the total.
-# Before the first loss `ss` prints no `retrans`, and with Reno no `ssthresh`. CUBIC can set `ssthresh` without a loss,
-# when round trips grow (HyStart, section 6).
+# `cwnd` is the **congestion window**: the number of packets that may be sent but not yet acknowledged. (The receiver
+# sets a limit of its own, the *receiver's window*.) At `ssthresh` **slow start** (the window doubles in each round
+# trip) changes to **congestion avoidance**. `rtt` gives the smoothed round trip in ms, then its variation. `retrans`
+# counts retransmitted packets: those now on their way, then the total. Before the first loss `ss` prints no `retrans`,
+# and with Reno no `ssthresh`. CUBIC can set `ssthresh` without a loss, when round trips grow (HyStart, section 6).
 #
 # **Your turn:** write a function that returns four numbers: window, threshold (`math.inf` if there is none yet),
 # smoothed round trip in ms, and total number of retransmitted packets. `re.search(r"\bcwnd:(\d+)", text)` finds the
@@ -64,7 +64,9 @@ lab11.check_read(read_ss).require()
 # ## 2. Predict: when is a packet lost?
 #
 # One **Reno** transfer from h1 to h3 uses B alone. After slow start its window grows by one packet in each round trip,
-# until a packet finds the queue full. A full frame has 1514 bytes.
+# until a packet finds the queue full. The acknowledgements of later packets then tell the sender of the loss: they say
+# again and again that this packet is missing (*duplicate acknowledgements*). If none comes, the sender waits for a
+# *timeout*, and continues with a window of 1. A full frame has 1514 bytes.
 #
 # **Predict** the window at that moment in packets, the round trip at that moment in ms, and the window after the loss.
 # Any numbers get the point, and you will see them next to the measurement. How sure are you, in percent?
@@ -161,7 +163,7 @@ lab11.check_period(period).require()
 # %% [markdown] id="between-task"
 # In your figure h1-h3's sawtooth is a little longer, because the repair of a loss takes one or two more round trips.
 # The **law of the square root** (Mathis and others, 1997) follows from the same sawtooth: with one loss in each
-# sawtooth, throughput is about 1.22 * MSS / (RTT * sqrt(loss)).
+# sawtooth, throughput is about 1.22 * MSS / (RTT * sqrt(loss)). (The *MSS* is the data of a full packet.)
 #
 # ## 5. Predict: Reno and CUBIC on a long path
 #
@@ -170,8 +172,8 @@ lab11.check_period(period).require()
 #
 # $$0.4\,(t - K)^3 + W, \qquad K = \sqrt[3]{\frac{W - 0.7\,W}{0.4}}$$
 #
-# So after K seconds the window is W again. (Where Reno would be faster, CUBIC grows as Reno does.) Now h2 sends to
-# h4, with four times the round trip and the same queue.
+# So after K seconds the window is W again, and the curve is flat there: this is its *plateau*. (Where Reno would be
+# faster, CUBIC grows as Reno does.) Now h2 sends to h4, with four times the round trip and the same queue.
 #
 # **Predict**, in seconds: Reno's time from one loss to the next, and CUBIC's K.
 
@@ -260,7 +262,8 @@ lab11.check_long_path(long_path).require()
 # %% [markdown] id="queues-task"
 # ## 7. Predict: the same flow, three queues
 #
-# CUBIC sends from h1 to h3. B's queue has room for 20, then 100, then 1000 packets.
+# CUBIC sends from h1 to h3. B's queue has room for 20, then 100, then 1000 packets. (It is *drop-tail*: when it is
+# full, it drops what arrives.)
 #
 # **Predict** the longest round trip with each queue, in ms. **Then measure**: `tc qdisc change dev r1-eth2 parent 5:1
 # handle 10: netem limit PACKETS` on r1 changes B's queue while the network runs. For each of the three queues, change

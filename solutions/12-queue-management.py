@@ -2,10 +2,12 @@
 # # Lab 12: Bufferbloat and queue management
 #
 # **Time:** about 3 hours, three minutes of them for measurements. **You need:** what a full queue adds to a round trip
-# (Lab 05), how CUBIC fills a queue (Lab 11), and a kernel with RED, CoDel, fq_codel and CAKE (the lab's own has them).
+# (Lab 05), how CUBIC fills a queue (Lab 11), and a kernel with four ways to manage a queue: RED, CoDel, fq_codel and
+# CAKE (the lab's own has them).
 #
-# Someone at home uploads a video to a server. Meanwhile no page loads for the others at home. The uplink is not slow:
-# its queue holds too many packets. How should a queue treat packets so that uploads and pages both work well?
+# Someone at home uploads a video to a server. Meanwhile no page loads for the others at home. The *uplink*, from the
+# home to the Internet, is not slow: its queue holds too many packets. How should a queue treat packets so that uploads
+# and pages both work well?
 
 # %% id="imports"
 from linklab import lab12, measure, show, start
@@ -20,12 +22,13 @@ show.network(lab)
 # ## 1. A page beside an upload
 #
 # h1 and h2 are at home, r1 is their router, and U is the uplink. U has no propagation delay, so its queue at `r1-eth2`
-# holds only waiting packets, at most 1000. This is the length of Linux's plain FIFO (`txqueuelen`). Most distributions
+# holds only waiting packets, at most 1000. This is the length of Linux's plain FIFO (`txqueuelen`). Most Linux systems
 # choose fq_codel today; section 4 shows the difference.
 #
 # h1 uploads with CUBIC. After 5 seconds h2 starts to ping h3 and to load **pages** from h3. After each page h2 pauses
-# for one second. A page has 6 objects of 10,000 bytes. h2 loads one object after another and opens a new connection for
-# each (HTTP/1.0). So each object takes two round trips: one to connect, one for request and response.
+# for one second. A page has 6 objects (its text, its pictures) of 10,000 bytes. h2 loads one object after another and
+# opens a new connection for each, as HTTP/1.0 does ([HTTP](glossary.md) is the web's protocol). So each object takes
+# two round trips: one to connect, one for request and response.
 
 
 # %% id="beside"
@@ -122,9 +125,10 @@ lab12.check_limit(limit).require()
 # - `pfifo limit PACKETS`: a full queue drops each packet that arrives.
 # - `red limit 60000 min 7500 max 22500 avpkt 1500 burst 9 probability 0.1 bandwidth 10mbit`: as the *average* queue
 #   grows from `min` to `max` bytes, RED drops more and more packets at random. `burst`, in packets of `avpkt` bytes,
-#   sets how slowly the average follows the queue.
-# - `codel`: it measures how long packets wait. Its default target of 5 ms suits U. On a very slow link the target must
-#   be longer than the transmission time of one packet.
+#   sets how slowly the average follows the queue. `probability` is the share that RED drops at `max`, and `bandwidth`
+#   is the link's rate.
+# - `codel`: it measures how long packets wait, and drops some if they wait longer than its *target*. The default of 5
+#   ms suits U. On a very slow link the target must be longer than the transmission time of one packet.
 #
 # **Your turn:** measure `beside(40)` with each of the three disciplines. For pfifo use the limit that your function
 # returns for U's rate and 20 ms. Store the results in `one["pfifo"]`, `one["red"]` and `one["codel"]`. tc prints
@@ -174,8 +178,8 @@ lab12.check_drops(drops).require()
 # %% [markdown] id="apart-task"
 # ## 4. Many queues: fq_codel and CAKE
 #
-# `fq_codel` has many queues, each with its own CoDel. `cake unlimited` also has many queues, each with COBALT, which
-# combines CoDel and BLUE. (CAKE can also limit the rate, with `cake bandwidth 10mbit`; here U's class does that.)
+# `fq_codel` has many queues, each with its own CoDel. `cake unlimited` also has many queues, each with a relative of
+# CoDel (COBALT). (CAKE can also limit the rate, with `cake bandwidth 10mbit`; here U's class does that.)
 #
 # **Your turn:** first guess how long a ping will take. Then measure `beside(40)` with both disciplines. Store the
 # results in `apart["fq_codel"]` and `apart["cake"]`.
@@ -402,8 +406,8 @@ lab12.calibration()
 #
 # ### Where to read on
 #
-# The [glossary](glossary.md); RFC 7567 (recommendations), RFC 8289 (CoDel), RFC 8290 (fq_codel), RFC 8033 (PIE), RFC
-# 3168 (ECN), RFC 9330 and 9332 (L4S: senders that react to each mark get a queue of their own, in which packets wait
-# for about a millisecond; Linux calls it `dualpi2`); Floyd and Jacobson, *Random Early Detection Gateways for
-# Congestion Avoidance*, 1993; Gettys and Nichols, *Bufferbloat: Dark Buffers in the Internet*, 2011; Høiland-Jørgensen
-# and others, *Piece of CAKE: A Comprehensive Queue Management Solution for Home Gateways*, 2018.
+# The [glossary](glossary.md); RFC 7567 (recommendations), RFC 8289 (CoDel), RFC 8290 (fq_codel), RFC 8033 (PIE, another
+# managed queue), RFC 3168 (ECN), RFC 9330 and 9332 (L4S: senders that react to each mark get a queue of their own, in
+# which packets wait for about a millisecond; Linux calls it `dualpi2`); Floyd and Jacobson, *Random Early Detection
+# Gateways for Congestion Avoidance*, 1993; Gettys and Nichols, *Bufferbloat: Dark Buffers in the Internet*, 2011;
+# Høiland-Jørgensen and others, *Piece of CAKE: A Comprehensive Queue Management Solution for Home Gateways*, 2018.

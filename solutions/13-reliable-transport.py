@@ -1,9 +1,9 @@
 # %% [markdown] id="goal"
 # # Lab 13: Reliable transport
 #
-# A network loses, duplicates and reorders packets. UDP repairs none of this. You write a program that still transfers a
-# file over UDP: every byte once and in order. It first uses stop-and-wait, then timeouts that adapt to the path, then a
-# window.
+# A network loses, duplicates and reorders packets. [UDP](glossary.md) repairs none of this. You write a program that
+# still transfers a file over UDP: every byte once and in order. It first uses stop-and-wait (one packet at a time),
+# then timeouts that adapt to the path, then a window.
 #
 # **Time:** about 6 hours, in two sittings of 3 hours. A line after section 3 says where the first sitting ends. **You
 # need:** Lab 00, sockets and Python as in Lab 02, and the parts of a round trip (Lab 04). The [glossary](glossary.md)
@@ -34,7 +34,7 @@ show.network(lab)
 # | `reliable.py send HOST PORT FILE WINDOW` | sends `FILE`, with at most `WINDOW` unacknowledged packets |
 #
 # - The exit status is 0 if the whole file has arrived and the program knows this, else 1.
-# - A datagram carries at most 1200 bytes. You choose the header.
+# - A *datagram* (what UDP sends in one packet) carries at most 1200 bytes. You choose the header.
 # - A side that hears nothing for 30 s gives up (the check of step 2 tries this). A receiver that has the whole file
 #   stays for 5 s more, to answer late retransmissions.
 #
@@ -70,7 +70,7 @@ lab13.check_predicted(share).require()
 # ## 2. A link that loses packets
 #
 # A link without delay joins `relay` and `receiver`. Linux's *netem* can make it lose packets. Netem's random numbers
-# start from the lab's seed, so in each new lab the same cells lose the same packets.
+# start from a number of the lab, its *seed*, so in each new lab the same cells lose the same packets.
 #
 # **Your turn:** let `relay-eth3` on `relay` lose `loss` percent (`tc qdisc replace dev ... root netem loss {loss}%`).
 # Then send 2000 pings from `relay` to `{receiver}`, 5 ms apart (`-i 0.005`), with short output (`-q`). Store ping's
@@ -164,13 +164,13 @@ lab13.explain("end")
 #
 # If the timeout is too short, the sender retransmits packets that are not lost. If it is too long, each loss wastes
 # time. And round-trip times change. RFC 6298 computes two smoothed values from the samples R: the round-trip time
-# (SRTT) and its deviation (RTTVAR).
+# (SRTT) and its deviation (RTTVAR). From them follows the *RTO*, the retransmission timeout.
 #
 # | sample | rule |
 # | --- | --- |
 # | the first | SRTT = R, RTTVAR = R/2 |
 # | each later one | RTTVAR = 3/4 RTTVAR + 1/4 \|SRTT - R\|, *then* SRTT = 7/8 SRTT + 1/8 R |
-# | after each | RTO = SRTT + max(G, 4 RTTVAR), G is the clock's granularity |
+# | after each | RTO = SRTT + max(G, 4 RTTVAR), G is the smallest time that the clock tells apart (its *granularity*) |
 #
 # **Your turn:** write a function that takes a list of round-trip times and returns a list: the RTO after each of them.
 # All times are in seconds. G is 0.001 s. (The RFC also sets a minimum RTO of 1 s. Leave that out here.)
@@ -249,7 +249,7 @@ lab13.explain("timeouts")
 # ## 5. A window
 #
 # With a = propagation delay / transmission time of a packet, a window of W uses min(1, W / (1 + 2a)) of the link.
-# Sequence numbers must not repeat too early: k bits give 2^k numbers.
+# The packets' numbers (*sequence numbers*) must not repeat too early: k bits give 2^k numbers.
 #
 # **Your turn**, with the packets of section 1: compute the smallest window that fills the link. Then find the largest
 # windows of go-back-N and of selective repeat if numbers have 3 bits. (A go-back-N receiver takes only the next number.
@@ -400,7 +400,7 @@ lab13.calibration()
 #
 # - The number in a packet distinguishes retransmissions from new data. An acknowledgement says that the packet arrived.
 # - A timeout must follow the round trip, double while no answer comes, and learn nothing from retransmitted packets.
-# - A window fills the pipe: W packets in each round trip, up to 1 + 2a. TCP's receiver also has a window (*flow
+# - A window fills the path: W packets in each round trip, up to 1 + 2a. TCP's receiver also has a window (*flow
 #   control*). The smaller of the two limits the sender.
 # - Recovery by timeouts alone falls far below theory. TCP learns of a loss earlier: by three duplicate acknowledgements
 #   (fast retransmit), by selective acknowledgements (SACK), by time (RACK: a packet is lost if one that was sent later
@@ -425,4 +425,4 @@ lab13.calibration()
 # ### Where to read on
 #
 # RFC 6298 (the timeout), RFC 9293 (TCP), RFC 2018 (SACK), RFC 8085 (what UDP programs must take care of). Kurose &
-# Ross: principles of reliable data transfer. Bertsekas & Gallager, *Data Networks*, section 2.4: ARQ.
+# Ross: principles of reliable data transfer. Bertsekas & Gallager, *Data Networks*, section 2.4: retransmission (ARQ).

@@ -31,8 +31,8 @@ show.network(lab)
 # ## 1. Rules by hand (20 minutes)
 #
 # The **data plane** forwards frames. Here these are the switches s1 and s2, with Open vSwitch. The **control plane**
-# decides where frames go. It is a program that speaks OpenFlow 1.3 with the switches. There is none yet, and the
-# switches are told not to learn by themselves (`fail_mode=secure`).
+# decides where frames go. It is a program that speaks with the switches by *OpenFlow* 1.3, a protocol for such rules.
+# There is none yet, and the switches are told not to learn by themselves (`fail_mode=secure`).
 #
 # | port | 1 | 2 | 3 |
 # | --- | --- | --- | --- |
@@ -297,8 +297,8 @@ lab14.check_proactive(lab).require()
 # %% [markdown] id="firewall-task"
 # ## 6. A firewall and a load balancer (45 minutes)
 #
-# A rule can match more than an ordinary switch looks at: `icmp,nw_src=...,nw_dst=...` matches pings between two IP
-# addresses.
+# A *firewall* stops packets that somebody does not want. A rule can match more than an ordinary switch
+# looks at: `icmp,nw_src=...,nw_dst=...` matches pings between two IP addresses.
 #
 # **Your turn:** add rules of a higher priority at s1, so that no ping between h2 and h4 is answered, in either
 # direction. Everything else goes on: TCP between h2 and h4 too. `lab14.address("h2")` is an address. If a first rule

@@ -5,9 +5,10 @@
 # longest prefix (Lab 01), constant rates and loss (Lab 03).
 #
 # A cable fails. How long are packets lost, and what does this time depend on? You break a cable at an exact instant,
-# first with static routes, then with OSPF. You predict to within some milliseconds when the first packet arrives again.
-# Then you connect three autonomous systems by BGP, and one of them steals the packets of another. All routers run FRR,
-# which real networks use as well.
+# first with static routes, which a person typed, then with OSPF, by which routers tell each other of their links. You
+# predict to within some milliseconds when the first packet arrives again. Then you connect three *autonomous systems*,
+# networks of three organisations, by BGP, and one of them steals the packets of another. All routers run FRR, a program
+# that real networks use as well.
 
 # %% id="imports"
 from linklab import frr, lab15, measure, show, start
@@ -66,9 +67,10 @@ print(static.results[0].lost_packets, "packets lost")
 lab15.check_static(static).require()
 
 # %% [markdown] id="static-question"
-# You set interfaces down. **A cable that fails looks different**: the interface stays up, but it has no *carrier*. When
-# a person sets an interface down, Linux removes its routes. When an interface only loses its carrier, Linux marks its
-# routes `linkdown` and *goes on using them*. Routers set `ignore_routes_with_linkdown=1`: then the next route counts.
+# You set interfaces down. **A cable that fails looks different**: the interface stays up, but it has no *carrier*: no
+# signal comes from the other end. When a person sets an interface down, Linux removes its routes. When an interface
+# only loses its carrier, Linux marks its routes `linkdown` and *goes on using them*. Routers set
+# `ignore_routes_with_linkdown=1`: then the next route counts.
 #
 # The next cell shows both cases. It gives r1 a second static route to h3, through r5. Its larger metric means: use it
 # if the first route is gone. Then four commands follow. (r1-eth1 has no carrier while r2-eth2, at the other end of the
@@ -102,9 +104,10 @@ lab15.check_second({"second": second}).require()
 # With static routes, a person must change the routes of *all* routers that used the cable. A routing protocol does
 # three things by itself: it notices the failure, it tells the other routers, and it computes new routes.
 #
-# With **OSPF** (RFC 2328) each router sends a *Hello* from each of its interfaces every *hello interval*. If no Hello
-# arrives for one *dead interval*, the router declares the neighbour down. Each router sends the list of its links to
-# all others, and each one computes the shortest paths by itself (Dijkstra). FRR needs these lines for one interface:
+# With **OSPF** (*Open Shortest Path First*, RFC 2328) each router sends a *Hello* from each of its interfaces every
+# *hello interval*. If no Hello arrives for one *dead interval*, the router declares the neighbour down. Each router
+# sends the list of its links to all others, and each one computes the shortest paths by itself, by Dijkstra's
+# algorithm. FRR needs these lines for one interface:
 #
 #     interface r1-eth1
 #      ip ospf area 0
@@ -113,9 +116,10 @@ lab15.check_second({"second": second}).require()
 #      ip ospf dead-interval 3
 #     exit
 #
-# `router ospf` must also be there once: it starts OSPF. `area 0` adds an interface to it. `point-to-point` says that
-# the cable has two ends, so the routers need no election. All interfaces of a router need these lines, also the
-# interface to its host: OSPF announces only the subnets of such interfaces.
+# `router ospf` must also be there once: it starts OSPF. `area 0` adds an interface to it (an *area* is a part of a
+# large network, and ours has only this one). `point-to-point` says that the cable has two ends: where a subnet has many
+# routers, they first elect one that speaks for it. All interfaces of a router need these lines, also the interface to
+# its host: OSPF announces only the subnets of such interfaces.
 #
 # **Your turn:** complete the function. It returns these lines for all interfaces of a router (their names are in
 # `lab[name].addresses`). Use `hello_s` and `dead_s`: section 4 needs other intervals. Then configure all routers.
@@ -240,11 +244,12 @@ lab15.check_silent(silent).require()
 #
 # Measure three other cases with the same stream:
 #
-# - `carrier`: a cut that is *not* silent, as in section 1, but under OSPF. The kernel tells the routing daemon about an
-#   interface that is set down, and in the same way about an interface that has lost its carrier.
-# - `BFD` (RFC 5880): both routers send each other small packets every 100 ms, and give up after three missing ones.
-#   When BFD gives a neighbour up, OSPF does too. FRR needs these lines at *both* ends of the cable. These are r1's;
-#   r2's end is r2-eth2:
+# - `carrier`: a cut that is *not* silent, as in section 1, but under OSPF. The kernel tells the *routing daemon* (FRR's
+#   program in the background) about an interface that is set down, and in the same way about an interface that has lost
+#   its carrier.
+# - `BFD` (*Bidirectional Forwarding Detection*, RFC 5880): both routers send each other small packets every 100 ms, and
+#   give up after three missing ones. When BFD gives a neighbour up, OSPF does too. FRR needs these lines at *both* ends
+#   of the cable. These are r1's; r2's end is r2-eth2:
 #
 #       bfd
 #        profile fast
@@ -398,8 +403,9 @@ lab15.check_claim(wrong_sentence, shows_it).require()
 #
 # Between organisations, money and trust count, not costs. **BGP** (RFC 4271) announces prefixes together with the list
 # of *autonomous systems* (AS) on the path. Without other rules the shortest list wins. `lab15.AS` has the AS number of
-# each router, `lab15.peers("r1")` the AS numbers of its neighbours by their addresses, and `lab15.prefix("r1")` the
-# prefix of its host. On the plain course network r1 needs these lines (your own network may have other addresses):
+# each router, `lab15.peers("r1")` the AS numbers of its neighbours by their addresses (a router has a *session*, a TCP
+# connection, with each), and `lab15.prefix("r1")` the prefix of its host. On the plain course network r1 needs these
+# lines (your own network may have other addresses):
 #
 #     router bgp 65001
 #      no bgp ebgp-requires-policy

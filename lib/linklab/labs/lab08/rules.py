@@ -212,7 +212,7 @@ def _train(
     run = require_result(what, given, _wanted_train(size), f"measure it: {_EXAMPLE}")
     if run.received < run.sent:
         lost = f"{run.sent - run.received} of {run.sent} packets did not arrive"
-        hint = "does the frame fit every link of the path? TBF drops packets larger than its bucket, HTB does not"
+        hint = "does the frame fit every link of the path?"
         raise Refuse(what, lost, hint, "all packets arrive", lost)
     try:
         found = steady_rate_mbps(run.arrivals_s, run.payload_bytes) * size / run.payload_bytes

@@ -47,7 +47,8 @@ def _share() -> list[Value]:
     slips = (
         Slip(100 * link_share(1, one_ms, trip_ms / 2), "that counts one direction",
              "the acknowledgement must also travel back"),
-        Slip(100 * one_ms / trip_ms, "that leaves out the packet's transmission time", "one round takes RTT + L/R"),
+        Slip(100 * one_ms / trip_ms, "that leaves out the packet's transmission time",
+             "one round takes a round trip and the packet's transmission time"),
         Slip(100 * link_share(1, bare, trip_ms), "that leaves out the headers",
              f"each packet has {HEADERS_BYTES} bytes of headers too"),
         Slip(100.0, "that is the whole link", "the sender sends nothing while it waits"),
@@ -254,7 +255,7 @@ def check_again(again: object) -> Result:
     whole = "with go-back-N the receiver takes packets in order alone, so all packets that are under way are sent again"
     hints = (
         "which packets had the sender sent when its timer ended, and which of them does it send again?",
-        "after the loss (n) press . until a packet says 'try 2' in its panel: which packets say so?",
+        "after the loss (l) press . until a packet says 'try 2' in its panel: which packets say so?",
         "the words of the picture count the packets there; subtract the packets that were to be sent",
     )
     questions = (

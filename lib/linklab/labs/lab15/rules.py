@@ -333,7 +333,7 @@ def _neighbours(ends: Sequence[tuple[str, str]], interfaces: Mapping[str, Mappin
     for interface, has in found:
         if has and not has.get("nbrAdjacentCount"):
             hints = (
-                "an adjacency takes some Hellos, and on a network with an election a dead interval more",
+                "two routers become neighbours after some Hellos, and with an election a dead interval later",
                 f"frr.wait_for_routes(lab) waits; frr.show(lab, {one!r}, 'ip ospf neighbor') shows how far they are",
             )
             return Check.failing(what, f"{interface} has no neighbour", hints, expected, "not adjacent")
