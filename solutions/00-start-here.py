@@ -83,9 +83,10 @@ show.network(lab)
 # nothing: correct your cell, run it, then run the check again, as often as you like. Each new wrong answer brings the
 # next hint. What counts in the end is the last run of the check.
 #
-# The last lines of this check name three settings that you need not touch. The *MTU* is the size of the largest packet
-# that a link carries. *Up* means switched on. *Offloads* are work that a network card can do for the kernel: they are
-# off, so that each packet is seen. If you run the whole notebook at once, Jupyter stops at the first cell that fails.
+# The check calls links with a rate, a delay or a queue *shaped*. Its last lines name three settings that you need not
+# touch. The *MTU* is the size of the largest packet that a link carries. *Up* means switched on. *Offloads* are work
+# that a network card can do for the kernel: they are off, so that each packet is seen. If you run the whole notebook at
+# once, Jupyter stops at the first cell that fails.
 
 # %% check="network" points=2
 lab00.check_network(lab).require()
@@ -173,8 +174,8 @@ server.wait()
 report["end"]["sum_received"]
 
 # %% [markdown] id="measure-throughput-task"
-# The output shows the totals at the receiver. The sender's rate is a little higher. The sender stops its clock when
-# its kernel has taken the last byte, but part of the data still waits there and in the queue.
+# The output shows the totals at the receiver. The sender's rate is a little higher. The sender stops its clock when its
+# kernel has taken the last byte (8 bits), but part of the data still waits there and in the queue.
 #
 # **Your turn:** what was the throughput in Mbit/s? Convert the unit: iperf3 reports *bits per second*.
 
@@ -350,10 +351,10 @@ lab.stop()
 lab00.calibration()
 
 # %% [markdown] id="end"
-# **What you know now:** a network consists of hosts, links and queues. The RTT of an idle path has two parts: the
-# delay of its links in both directions, and the time in which each link sends the packet's bits. For a ping on fast
-# links, the second part is small (Lab 10). TCP's throughput on a link is at most the link's rate minus the headers. A
-# full queue adds delay.
+# **What you know now:** a network consists of hosts, links and queues. The RTT of an idle path (the links from one host
+# to another) has two parts: the delay of its links in both directions, and the time in which each link sends the
+# packet's bits. For a ping on fast links, the second part is small (Lab 10). TCP's throughput on a link is at most the
+# link's rate minus the headers. A full queue adds delay.
 #
 # **Four questions to review** (no points)
 #

@@ -31,8 +31,8 @@ show.network(lab, highlight=lab03.path(network, "h1", "h9"), title="h1 to h9")
 #
 # `iperf3` counts **payload**: the bytes that it gives to UDP. UDP sends them in *datagrams*, one in each packet. Each
 # datagram of 1448 bytes travels in a frame of 1490 (Ethernet 14, IP 20, UDP 8). The rate of a link here counts the
-# whole frame, so payload gets 97.2 % of it. (On a real cable this frame takes as long as 1514 bytes, because Ethernet
-# adds a preamble, a checksum and a gap.)
+# whole frame, so payload gets 97.2 % of it: this is the link's *ceiling*. (On a real cable this frame takes as long as
+# 1514 bytes, because Ethernet adds a preamble, a checksum and a gap.)
 #
 # **Your turn:** you send far more than each path carries. How many Mbit/s of payload arrive on each path? You may write
 # a formula. How sure are you, from 0 to 100? You get the point for any prediction, right or wrong.

@@ -228,10 +228,11 @@ lab10.check_claim(wrong_sentence, shows_it).require()
 # %% [markdown] id="rtt-task"
 # ## 5. Round trips with and without a router (30 minutes)
 #
-# From here on, links are cables of 10 Mbit/s: all bytes of a frame take time on each cable. A UDP payload of 1440
-# bytes becomes 1506 bytes on the cable: add 8 for the UDP header, 20 for IPv4, 14 for Ethernet, and 24 that only the
-# cable sees (preamble 8, checksum 4, gap 12). On a trunk, a tag adds 4 bytes. A switch receives a whole frame before
-# it forwards it (*store and forward*), and so does a router. The network is idle, and cables are short.
+# From here on, links are cables of 10 Mbit/s: all bytes of a frame take time on each cable. A UDP datagram with 1440
+# bytes of data (its *payload*) becomes 1506 bytes on the cable: add 8 for the UDP header, 20 for IPv4, 14 for Ethernet,
+# and 24 that only the cable sees (preamble 8, checksum 4, gap 12). On a trunk, a tag adds 4 bytes. A switch receives a
+# whole frame before it forwards it (*store and forward*), and so does a router. The network is idle, and cables are
+# short.
 #
 # A round trip between h1 and h2 crosses a cable four times. One crossing takes 1506 * 8 / 10,000 = 1.205 ms, so four
 # take 4.82 ms.

@@ -31,8 +31,9 @@ show.network(lab)
 # `cwnd` is the **congestion window**: the number of packets that may be sent but not yet acknowledged. (The receiver
 # sets a limit of its own, the *receiver's window*.) At `ssthresh` **slow start** (the window doubles in each round
 # trip) changes to **congestion avoidance**. `rtt` gives the smoothed round trip in ms, then its variation. `retrans`
-# counts retransmitted packets: those now on their way, then the total. Before the first loss `ss` prints no `retrans`,
-# and with Reno no `ssthresh`. CUBIC can set `ssthresh` without a loss, when round trips grow (HyStart, section 6).
+# counts *retransmitted* packets, which were sent again: those now on their way, then the total. Before the first loss
+# `ss` prints no `retrans`, and with Reno no `ssthresh`. CUBIC can set `ssthresh` without a loss, when round trips grow
+# (HyStart, section 6).
 #
 # **Your turn:** write a function that returns four numbers: window, threshold (`math.inf` if there is none yet),
 # smoothed round trip in ms, and total number of retransmitted packets. `re.search(r"\bcwnd:(\d+)", text)` finds the

@@ -36,7 +36,7 @@ show.network(lab)
 # - The exit status is 0 if the whole file has arrived and the program knows this, else 1.
 # - A *datagram* (what UDP sends in one packet) carries at most 1200 bytes. You choose the header.
 # - A side that hears nothing for 30 s gives up (the check of step 2 tries this). A receiver that has the whole file
-#   stays for 5 s more, to answer late retransmissions.
+#   stays for 5 s more, to answer late *retransmissions*: packets that are sent again.
 #
 # The sender's datagrams go to a program on `relay`. This program records each datagram, passes it on to the receiver,
 # and passes answers back. The checks look at the file and at the datagrams at the relay. They read neither your code
@@ -360,9 +360,9 @@ lab13.check_late(late).require()
 #
 # ### A claim to test: the receiver's window
 #
-# Your window protects the path. TCP has a second window, which protects the *receiver*: each acknowledgement says how
-# many bytes the receiver has room for (*flow control*). Ask a language model about it, and you get a paragraph like
-# this one. It is fluent, and one of its sentences is wrong.
+# Your window protects the path, as TCP's *congestion window* does. TCP has a second window, which protects the
+# *receiver*: each acknowledgement says how many bytes the receiver has room for (*flow control*). Ask a language model
+# about it, and you get a paragraph like this one. It is fluent, and one of its sentences is wrong.
 #
 # > (1) A TCP sender has no more bytes on their way than the smaller of two windows allows: its own congestion window,
 # > and the window that the receiver announces. (2) If the receiver's program reads nothing, its buffer fills, the
