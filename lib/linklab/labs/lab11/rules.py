@@ -378,7 +378,10 @@ def _bbr_checks(run: Run) -> Iterator[Check]:
     # a round trip to connect, and then the window doubles from ten packets until it fills the path
     starting_s = rtt_s * (1 + math.log2(max(2.0, pipe.bdp_packets / INITIAL_WINDOW_PACKETS)))
     idle = starting_s / transfer.flow.duration_s + bbr_rest_share(rtt_s) + BBR_MARGIN
-    why = "what headers leave, minus BBR's start, its ProbeRTT of 200 ms, and 1 % that it sends below its estimate"
+    why = (
+        "what headers leave, minus BBR's start, the 200 ms of ten seconds in which it rests, and 1 % that it sends "
+        "below its estimate"
+    )
     rate = Expectation(ceiling * (1 - idle / 2), ceiling * (1 - idle), ceiling, "Mbit/s", why, source=source)
     yield measured("BBR's throughput", transfer.throughput_mbps, rate)
 
