@@ -59,7 +59,7 @@ def rtt(key: object, path: MeasuredPath, what: str = "") -> Value:
     """Ask for the round trip of pings on an idle path, in ms."""
     expected = unloaded_rtt(path)
     named = what or f"RTT of {key}"
-    hint = "the request of a ping crosses each link to the destination, and its answer crosses each back"
+    hint = "an echo request crosses each link to the destination, and the reply crosses each back"
     rounded = stated(expected.value, "ms", expected.why)
     wide = Expectation(
         expected.value, min(rounded.low, expected.low), max(rounded.high, expected.high), "ms", expected.why, "low",
