@@ -104,7 +104,7 @@ WRONG = {
         change(change(PLAN, "r2-eth2", shape=_BARE), "r3-eth0", shape=_BARE),
         "links",
         ("L2: rate in both directions", "L2: delay in both directions", "L2: queue on both sides"),
-        "the link was made without TCLink or without bw=",
+        "the link was made without bw=",
     ),
     "a host's link with a rate": Wrong(
         reshape(PLAN, "h7-eth0", rate_mbps=100.0), "links", ("other links: not shaped",)
