@@ -144,8 +144,8 @@ show.table(["path", "dropped before L1", "before L2", "before L3"], rows)
 # throughput = window / RTT
 #
 # The **bandwidth-delay product** (BDP) of a path is the rate of its bottleneck times its RTT without queues. This is
-# what the path itself holds: packets on their way out, and acknowledgements on their way back. There are three
-# cases:
+# what the path itself (the *pipe*) holds: packets on their way out, and acknowledgements on their way back. There are
+# three cases:
 #
 # - The window is smaller than the BDP: the bottleneck has nothing to send for a part of each RTT.
 # - The window is one BDP: the path is just full.

@@ -298,8 +298,9 @@ lab15.check_more(more).require()
 #
 # The next cell shows a table of all outages (of `silent`, the first one) and a recorded run: with `record=True` the lab
 # notes each packet at each interface. **BFD is still on**, so this silent cut is noticed after 0.2 to 0.3 s. Look for
-# three moments in the replay: the first packet that is lost on the cable from r1 to r2, the last one, and the first one
-# that goes through r5 and r4. How much later does it arrive than the others?
+# three moments in the replay: the first packet that is lost on the cable from r1 to r2 (BFD's own packets are UDP to
+# port 3784), the last one, and the first one that goes through r5 and r4. How much later does it arrive than the
+# others?
 #
 # The cell after it has sliders: the dots are your silent outages, the lines are theory. Set the sliders to the
 # intervals of each dot.
