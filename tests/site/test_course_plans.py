@@ -21,14 +21,12 @@ def hours_of(number: str) -> float:
 
 
 def test_each_lab_has_the_hours_that_its_notebook_says() -> None:
-    assert [number for number, _, _ in ROWS] == [
-        f"{it:02}" for it in range(len(list((ROOT / "solutions").glob("[0-9]*.py"))))
-    ]
+    assert [number for number, _, _ in ROWS] == sorted(it.name[:2] for it in (ROOT / "solutions").glob("[0-9]*.py"))
     assert {number: hours for number, hours, _ in ROWS if abs(float(hours) - hours_of(number)) > 0.25} == {}
 
 
 def test_each_lab_of_the_long_plan_comes_behind_those_that_it_needs() -> None:
     weeks = PAGE.partition("## Fourteen weeks")[2]
     order = re.findall(r"\b(\d\d)\b", " ".join(re.findall(r"^\| \d+ \| ([^|]*) \|", weeks, re.MULTILINE)))
-    for number, _, needs in ROWS:
+    for number, _, needs in (row for row in ROWS if row[0] in order):
         assert all(order.index(it) < order.index(number) for it in re.findall(r"\d\d", needs)), number

@@ -1,0 +1,460 @@
+# %% [markdown] id="goal"
+# # Lab 18: Who may start
+#
+# **Time:** about 3 hours, five minutes of them for measurements. **You need:** routes (Lab 01), path MTU (Lab 08), and
+# how TCP opens a connection.
+#
+# In the middle of the network stand devices that remember: a home router with NAT, a filter, a server's queue of
+# half-open connections. What they remember decides who may start to talk to whom, and for how long. You build these
+# devices from rules, find out when they forget, and see what breaks when they drop too much. **Do such experiments only
+# in networks that you made yourself**, as this one, whose packets never leave your lab.
+
+# %% id="imports"
+from linklab import lab18, measure, show, start
+
+display(lab18.progress())
+lab = start(lab18.homes())
+lab18.hide_homes(lab)
+h3 = lab["h3"].address
+show.network(lab)
+
+# %% [markdown] id="nat-task"
+# ## 1. A home behind NAT (30 minutes)
+#
+# h1 lives behind the router r1, h2 behind r2. h3 is a server on the Internet, and r3 is the Internet. The addresses of
+# both homes are *private* (RFC 1918): no router outside has a route to them. So an answer to h1 does not find its way.
+#
+# A home router helps with **network address translation** (NAT, RFC 3022). In each packet that leaves the home it
+# writes its own outer address in place of the source. It remembers this as a *mapping*, and in the answer it puts the
+# home's address back. In Linux, nftables does this. The next cell makes a table and a chain, which sees all packets
+# that leave a router. `masquerade` is the statement that changes the source; before it stands which packets are meant:
+# `oifname r1-eth1` means "leaves by the interface r1-eth1".
+#
+# **Your turn:** add the rule to the chain `out` of r1, and to that of r2: `nft add rule ip home out ...`.
+
+# %% answer="nat"
+hook = "{ type nat hook postrouting priority srcnat; }"
+for router in ("r1", "r2"):
+    lab[router].cmd(f"nft add table ip home; nft 'add chain ip home out {hook}'")
+    lab[router].cmd("nft flush chain ip home out")  # so that you may run the cell again
+### BEGIN SOLUTION
+for router in ("r1", "r2"):
+    lab[router].cmd(f"nft add rule ip home out oifname {router}-eth1 masquerade")
+### STARTER
+# # YOUR TURN: lab["r1"].cmd("nft add rule ip home out ..."), and the same for r2
+### END SOLUTION
+print(lab["r1"].cmd("nft list table ip home"))
+
+# %% check="nat" points=2
+lab18.check_nat(lab).require()
+
+# %% [markdown] id="seen-text"
+# `lab18.late(lab, 1, exchanges=1)` lets h1 ask h3 one question, which h3 answers. After one second of silence h3 sends
+# one more datagram, the *late* one. The next cell records this. Its first output has the addresses and ports of each
+# packet: by r1-eth1 it leaves the home, by r1-eth0 it comes back in. Which of them change at r1, and which do not?
+# Below is the same as a picture that you can play.
+
+# %% id="seen"
+with measure.recorded(lab) as seen:
+    lab18.late(lab, 1, exchanges=1)
+print(lab18.headers(seen, "h1-eth0", "r1-eth1", "r3-eth1", "r1-eth0"))
+print(lab["r1"].cmd("conntrack -L"))
+show.network(seen)
+
+# %% [markdown] id="life-task"
+# ## 2. When does it forget? (30 minutes)
+#
+# UDP has no end that a router could see. So a mapping ends when no packet has used it for some time. RFC 4787 asks for
+# two minutes at least. The next cell prints the two limits of Linux. The smaller one is for mappings that have seen
+# packets in one direction only. The larger one is for a *stream*: packets pass both ways, and still do so more than two
+# seconds after the first one.
+#
+# **Predict** after how many seconds of silence h3's late datagram does not get home any more: if h3 has answered
+# nothing, if it has answered one question, and if it has answered four, asked at 0, 1, 2 and 3 s.
+
+# %% answer="life-predict"
+print(lab["r1"].cmd("sysctl -a 2>/dev/null | grep nf_conntrack_udp_timeout"))
+life = lab18.predict(
+    "life",
+    ### BEGIN SOLUTION
+    {"nothing": 30, "one": 30, "four": 120},
+    sure=80,
+    ### STARTER
+    # {"nothing": None, "one": None, "four": None},
+    # sure=None,
+    ### END SOLUTION
+)
+life
+
+# %% check="life-predict" points=1
+lab18.check_predicted(life).require()
+
+# %% [markdown] id="life-text"
+# `lab18.late(lab, silence_s, exchanges)` is True if the late datagram got home. A minute of silence takes none of your
+# time. **Your turn:** for each case find two silences, one second apart, of which the shorter one still works. Store
+# all probes by their silence. (`probes["one"]` is for `exchanges=1`.) A search by halves needs seven probes.
+
+# %% answer="life"
+cases = {"nothing": 0, "one": 1, "four": 4}
+probes = {name: {} for name in cases}
+### BEGIN SOLUTION
+for name, exchanges in cases.items():
+    works, fails = 1, 200
+    while fails - works > 1:
+        silence_s = (works + fails) // 2
+        arrived = lab18.late(lab, silence_s, exchanges)
+        probes[name][silence_s] = arrived
+        works, fails = (silence_s, fails) if arrived else (works, silence_s)
+    print(f"{name}: works after {works} s, fails after {fails} s")
+### STARTER
+# # YOUR TURN: probes["nothing"][10] = lab18.late(lab, 10, 0), and so on
+### END SOLUTION
+
+# %% check="life" points=3
+lab18.check_life(probes).require()
+
+# %% [markdown] id="call-task"
+# ## 3. Two homes call each other (35 minutes)
+#
+# h1 and h2 want to talk without h3 in between, as in a video call. Neither can start: the other one has no address that
+# the Internet knows. *Hole punching* (RFC 5128) is the way out. Both ask h3, and h3 tells each one from which address
+# and port it sees the other. Then both send to there.
+#
+# `lab18.call(lab, 0, 2)` does this: h1 sends five datagrams, one a second from 0 s on, and h2 five from 2 s on. It
+# returns when each one got the other's datagrams. Run the next cell: the call fails, whoever begins. Look at the ports
+# of packets that leave by r1-eth1 and r2-eth1. To which port does each home send, and from which port does h2 come?
+
+# %% id="call-fails"
+with measure.recorded(lab) as failed:
+    print(lab18.call(lab, 0, 2))
+print(lab18.headers(failed, "r1-eth1", "r2-eth1"))
+
+# %% [markdown] id="call-why"
+# h1's first datagram is for r2's own address, and r2 expects nothing from r1. So r2 takes it for its own, *answers*
+# that nobody listens (ICMP), and remembers this exchange. That occupies the port. When h2 then sends to r1, its port is
+# taken, and NAT chooses another one, of which h1 knows nothing.
+#
+# A home router should not answer at all. **Your turn:** at r1 and at r2, drop what comes from the Internet, is for the
+# router itself, and is new. The chain `in` sees packets for the router. `iifname r1-eth1` means "came in by r1-eth1",
+# `ct state new` means that the packet belongs to nothing that the router remembers, and `drop` drops it.
+
+# %% answer="call"
+hook = "{ type filter hook input priority filter; }"
+for router in ("r1", "r2"):
+    lab[router].cmd(f"nft 'add chain ip home in {hook}'; nft flush chain ip home in")
+### BEGIN SOLUTION
+for router in ("r1", "r2"):
+    lab[router].cmd(f"nft add rule ip home in iifname {router}-eth1 ct state new drop")
+### STARTER
+# # YOUR TURN: lab["r1"].cmd("nft add rule ip home in ..."), and the same for r2
+### END SOLUTION
+with measure.recorded(lab) as works:
+    print(lab18.call(lab, 0, 2))
+print(lab18.question("hello"))
+### BEGIN SOLUTION
+hello = "c"
+### STARTER
+# hello = None  # a letter
+### END SOLUTION
+show.network(works)
+
+# %% check="call" points=4
+lab18.check_call(lab).require()
+lab18.check_hello(hello).require()
+
+# %% [markdown] id="page-task"
+# ## 4. A filter that drops too much (35 minutes)
+#
+# The cable between r1 and r3 carries packets of 1400 bytes at most. Somebody at h3 has read that ICMP is dangerous, and
+# drops all of it but pings: `lab18.wall(lab)`. In Lab 08 a tunnel was silent about packets that do not fit. Here r3
+# does tell h3, as it should. Run the cell. `lab18.page(lab)` loads a page of 100,000 bytes with curl, and returns how
+# many bytes arrived within 10 s, and how long it took. Then answer its question with a letter.
+
+# %% answer="hang"
+print(lab18.wall(lab))
+print(lab["h1"].cmd(f"ping -c 2 {h3}"))
+with measure.recorded(lab) as hangs:
+    print(lab18.page(lab))
+print(
+    "\n".join(lab18.headers(hangs, "h1-eth0", "r1-eth1", "h3-eth0", "r3-eth0").split("\n")[:24])
+)
+print(lab18.question("hang"))
+### BEGIN SOLUTION
+hang = "b"
+### STARTER
+# hang = None
+### END SOLUTION
+
+# %% check="hang" points=1
+lab18.check_hang(hang).require()
+
+# %% [markdown] id="mss-task"
+# You are at home, and h3 is not yours. But each end of a connection says in its SYN how large the segments may be that
+# it wants to get: the **MSS** (maximum segment size, RFC 9293), the data without the headers of IP and TCP. h1 says
+# 1460, since its own cable carries 1500 bytes. A router on the way can write a smaller number into the SYN.
+#
+# The chain `through` sees the packets that r1 forwards. `tcp flags syn` chooses SYNs. `tcp option maxseg size set 1000`
+# writes an MSS of 1000. In the place of the number you can write `rt mtu`: then r1 takes the MTU of the cable by which
+# the SYN leaves, less the headers.
+#
+# **Predict** the MSS with which all segments pass the cable of 1400 bytes. **Then** add one rule to r1, so that the
+# page arrives. Do not change h3, nor any MTU.
+
+# %% answer="clamp"
+mss = lab18.predict(
+    "mss",
+    ### BEGIN SOLUTION
+    {"mss": 1400 - 40},
+    sure=90,
+    ### STARTER
+    # {"mss": None},
+    # sure=None,
+    ### END SOLUTION
+)
+hook = "{ type filter hook forward priority mangle; }"
+lab["r1"].cmd(f"nft 'add chain ip home through {hook}'; nft flush chain ip home through")
+### BEGIN SOLUTION
+rule = "tcp flags syn tcp option maxseg size set rt mtu"
+lab["r1"].cmd(f"nft add rule ip home through {rule}")
+### STARTER
+# # YOUR TURN: lab["r1"].cmd("nft add rule ip home through ...")
+### END SOLUTION
+print(lab18.page(lab))
+mss
+
+# %% check="clamp" points=4
+lab18.check_predicted(mss).require()
+lab18.check_page(lab).require()
+
+# %% [markdown] id="flood-task"
+# ## 5. A flood (35 minutes)
+#
+# Now a server remembers. After a SYN it keeps an entry for the half-open connection, and sends a SYN-ACK. If nobody
+# answers, it repeats the SYN-ACK five times (`tcp_synack_retries`), after pauses of 1, 2, 4, 8 and 16 s, waits for 32 s
+# more, and gives up. The program on h3 lets the kernel keep 64 such entries, its *backlog*.
+#
+# `lab18.flood(server, rate, seconds, clients_s)` lets h2 send so many SYNs a second, each from another address that
+# nobody has, so nobody answers. At each instant of `clients_s`, h1 tries a real connection, for 1.5 s.
+#
+# **Predict** how many entries there are in the end at 0.4 SYNs a second, and after how many seconds the backlog is full
+# at 16 SYNs a second.
+
+# %% answer="flood-predict"
+flooded = lab18.predict(
+    "flood",
+    ### BEGIN SOLUTION
+    {"entries": 0.4 * 63, "full_s": 64 / 16},
+    sure=80,
+    ### STARTER
+    # {"entries": None, "full_s": None},
+    # sure=None,
+    ### END SOLUTION
+)
+flooded
+
+# %% check="flood-predict" points=1
+lab18.check_predicted(flooded).require()
+
+# %% [markdown] id="flood-run"
+# **Your turn:** measure both, with SYN cookies off (section 6 turns them on). `slow`: 0.4 a second for 100 s, with a
+# client at 90 s. `fast`: 16 a second for 10 s, with clients at 3 s and at 5 s. Between two floods wait for 100 s, until
+# the old entries have ended. The cell starts a new lab, without NAT and filters, and with IPv6 for section 7.
+
+# %% answer="flood"
+lab.stop()
+server = start(lab18.homes(ipv6=True))
+server["h3"].cmd("sysctl -w net.ipv4.tcp_syncookies=0")
+floods = dict.fromkeys(["slow", "fast"])
+### BEGIN SOLUTION
+floods["slow"] = lab18.flood(server, 0.4, 100, [90])
+server.sleep(100)
+floods["fast"] = lab18.flood(server, 16, 10, [3, 5])
+server.sleep(100)
+### STARTER
+# # YOUR TURN: floods["slow"] = lab18.flood(server, ...), server.sleep(100), and the fast one
+### END SOLUTION
+lab18.figures.half_open(floods)
+
+# %% check="flood" points=3
+lab18.check_flood(floods).require()
+
+# %% [markdown] id="claim-task"
+# ### A claim to test
+#
+# Ask a language model about floods of SYNs, and you get a paragraph like this one. It is fluent, and one of its
+# sentences is wrong.
+#
+# > (1) A server keeps an entry for each half-open connection, and sends its SYN-ACK again 1, 3, 7, 15 and 31 s after
+# > the first one. (2) With five repetitions no entry stays longer than 63 s, however slowly the SYNs come. (3) So two
+# > SYNs a second are enough against a backlog of 64: after 32 s it is full, and real clients get no answer. (4) A
+# > faster flood fills it sooner: at 16 a second it takes 4 s. (5) With SYN cookies a full backlog turns nobody away:
+# > the server puts what it must know into the sequence number of its SYN-ACK, and keeps nothing.
+#
+# **Your turn:** find the wrong sentence, and store its number and the flood that shows it, with a client. Cookies stay
+# off.
+
+# %% answer="claim"
+### BEGIN SOLUTION
+wrong_sentence = 3
+shows_it = lab18.flood(server, 2, 80, [40, 70])
+print(max(shows_it["half_open"]), shows_it["served"])
+server.sleep(100)
+### STARTER
+# wrong_sentence = None  # its number
+# shows_it = None  # lab18.flood(server, ...)
+### END SOLUTION
+
+# %% check="claim" points=3
+lab18.check_claim(wrong_sentence, shows_it).require()
+
+# %% [markdown] id="cookies-task"
+# ## 6. A server that remembers nothing (10 minutes)
+#
+# A *SYN cookie* (RFC 4987, section 3.6) is a sequence number that the server computes from both addresses, both ports,
+# a secret and the time. It keeps nothing. If the client's next packet acknowledges this number, the server knows that
+# it has sent it, and only then makes the connection. Options of the SYN are lost, except what fits into the timestamp.
+#
+# **Your turn:** turn them on at h3 (`sysctl -w net.ipv4.tcp_syncookies=1`). The check floods h3 as before.
+
+# %% answer="cookies"
+### BEGIN SOLUTION
+print(server["h3"].cmd("sysctl -w net.ipv4.tcp_syncookies=1"))
+### STARTER
+# # YOUR TURN: server["h3"].cmd("...")
+### END SOLUTION
+
+# %% check="cookies" points=2
+lab18.check_cookies(server).require()
+
+# %% [markdown] id="ipv6-task"
+# ## 7. IPv6 (35 minutes)
+#
+# With IPv6 each host has an address that all others can reach, and NAT is not needed. (A filter still is.) An interface
+# gives itself a *link-local* address as soon as it is up (RFC 4862). The upper half is fe80::, the lower half is made
+# of the six bytes of its MAC address: ff:fe comes into their middle, and in the first byte the bit of value 2 is turned
+# (RFC 4291, appendix A).
+#
+# **Your turn:** write the function. `"52:54:00:12:34:56"` gives `"fe80::5054:ff:fe12:3456"`. You may write zeros in
+# full.
+
+
+# %% answer="link-local"
+def link_local(mac):
+    ### BEGIN SOLUTION
+    one, two, three, four, five, six = mac.split(":")
+    return f"fe80::{int(one, 16) ^ 2:02x}{two}:{three}ff:fe{four}:{five}{six}"
+    ### STARTER
+    # ...  # YOUR TURN
+    ### END SOLUTION
+
+
+print(server["h3"].cmd("ip addr show h3-eth0"))
+
+# %% check="link-local" points=2
+lab18.check_link_local(link_local).require()
+
+# %% [markdown] id="ndp-text"
+# The next cell empties r3's table of neighbours and lets h1 ping h3 by IPv6. In place of ARP, r3 asks with a *neighbour
+# solicitation* (RFC 4861), which only h3 must look at: it goes to a multicast address that ends in the last 24 bits of
+# the address wanted. The second ping is too large for the cable of 1400 bytes on the answer's way. Read who says what
+# to whom, then answer the question.
+
+# %% answer="fragment"
+server.sleep(100)  # until nothing of the last flood is left
+server["r3"].cmd("ip -6 neigh flush dev r3-eth0")
+with measure.recorded(server, ["h3-eth0", "r3-eth0", "r3-eth1"]) as neighbours:
+    print(server["h1"].cmd(f"ping -c 1 {server['h3'].ipv6}"))
+    print(server["h3"].cmd(f"ping -c 3 -s 1452 {server['h1'].ipv6}"))
+print(lab18.headers(neighbours, "r3-eth0", "h3-eth0"))
+display(show.network(neighbours))
+print(lab18.question("fragment"))
+### BEGIN SOLUTION
+fragment = "d"
+### STARTER
+# fragment = None
+### END SOLUTION
+
+# %% check="fragment" points=1
+lab18.check_fragment(fragment).require()
+
+# %% [markdown] id="eyeballs-task"
+# A server with both kinds of addresses may be reachable by only one of them. A browser does not wait until the other
+# one has failed: it begins with IPv6, and after a short pause begins with IPv4 too. The first connection wins. This is
+# called *happy eyeballs* (RFC 8305). curl waits for 200 ms.
+#
+# **Predict** how long curl needs for the connection, in ms, if the way by IPv6 is dead and drops all packets silently.
+
+# %% answer="eyeballs-predict"
+eyeballs = lab18.predict(
+    "eyeballs",
+    ### BEGIN SOLUTION
+    {"ms": 200 + 2 * sum(lab18.homes().link(name).delay_ms for name in ("r1-r3", "h3-r3"))},
+    sure=80,
+    ### STARTER
+    # {"ms": None},
+    # sure=None,
+    ### END SOLUTION
+)
+eyeballs
+
+# %% check="eyeballs-predict" points=1
+lab18.check_predicted(eyeballs).require()
+
+# %% answer="eyeballs"
+both = f"www:80:[{server['h3'].ipv6}],{server['h3'].address}"
+curl = f"curl -s -o /dev/null --resolve '{both}' --happy-eyeballs-timeout-ms 200"
+curl += " -w '%{time_connect} s, to %{remote_ip}' http://www/"
+print(server["h1"].cmd(curl))
+server["r3"].cmd(f"ip -6 route replace blackhole {server['h3'].ipv6}/128")
+print(server["h1"].cmd(curl))
+### BEGIN SOLUTION
+seconds = float(server["h1"].cmd(curl).split()[0])
+connect_ms = 1000 * seconds
+### STARTER
+# connect_ms = None  # what curl printed last, in ms
+### END SOLUTION
+
+# %% check="eyeballs" points=1
+lab18.check_eyeballs(connect_ms).require()
+
+# %% id="stop"
+server.stop()
+lab18.calibration()
+
+# %% [markdown] id="end-of-lab"
+# ## Summary
+#
+# - NAT rewrites addresses, and remembers what it rewrote. A mapping of UDP ends after some silence: 30 s in Linux, and
+#   120 s if packets have passed both ways for more than two seconds.
+# - Who is behind NAT can start, and cannot be started at. Two such hosts reach each other if both start, and if their
+#   routers drop what they do not expect without an answer.
+# - A filter that drops "too big" breaks all transfers with full segments, while small packets pass. An MSS that fits,
+#   written into the SYN, avoids it for TCP.
+# - A server's memory for half-open connections can be filled: rate times lifetime, up to the backlog. SYN cookies need
+#   no memory.
+# - In IPv6 only the sender cuts packets, so "packet too big" must pass. A dead path beside a live one costs a pause and
+#   a round trip.
+#
+# **Review questions** (no points)
+#
+# 1. A phone's chat program sends a datagram every 25 s though nobody types. Why? <details><summary>Answer</summary>It
+#    keeps the mapping of its NAT alive: without it, 30 s of silence may be enough, and no message from outside gets in
+#    (RFC 5626 and RFC 8445 ask for such keepalives).</details>
+# 2. What could the operator of h3 have written in place of the filter? <details><summary>Answer</summary>A rule that
+#    accepts `ct state related`: ICMP messages about connections that h3 has. Or drop only the types that it does not
+#    want: RFC 4890 lists what must not be dropped for IPv6.</details>
+# 3. Clamping the MSS does not help QUIC or a game over UDP. Why, and what do they do?
+#    <details><summary>Answer</summary>They have no MSS in a SYN. QUIC sends 1200 bytes at first, and looks for larger
+#    packets by probes (RFC 9000, section 14).</details>
+# 4. Why does h2's own NAT not stop a flood from false addresses? <details><summary>Answer</summary>It might: a router
+#    that lets only its own subnet's addresses out stops it at its source (RFC 2827, BCP 38). Many networks do not
+#    filter.</details>
+# 5. Two hosts of a home use the same port towards the same server. What does NAT do?
+#    <details><summary>Answer</summary>It gives one of them another port outside, as in section 3: else answers could
+#    not be told apart (RFC 4787, section 4.2).</details>
+#
+# ### Where to read on
+#
+# The [glossary](glossary.md); RFC 3022 and RFC 4787 (NAT), RFC 5128 and RFC 8445 (hole punching, ICE), RFC 2923 and RFC
+# 4821 (path MTU), RFC 4987 (floods), RFC 8200, RFC 4861 and RFC 4862 (IPv6), RFC 8305 (happy eyeballs). Kurose & Ross:
+# the data plane. Peterson & Davie: internetworking.
