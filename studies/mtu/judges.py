@@ -202,6 +202,11 @@ _OF_RUNS: Final[Mapping[str, Callable[[Runs], Numbers]]] = {
 """The quantities of thresholds of claims about Mininet: numbers of the runs of one repeat."""
 
 
+def _word(level: Level) -> str:
+    """Return a level as the page calls it: a switch by what decides for it."""
+    return str(level).replace(OPENFLOW, "controller").replace(GRE, "GRE")
+
+
 def _judge_mininet(claim: Claim, tables: Tables) -> Finding:
     """Judge by the paper's setting, and add to the reason what other senders, switches and paths in the table give."""
     (by,) = claim.thresholds
@@ -214,7 +219,7 @@ def _judge_mininet(claim: Claim, tables: Tables) -> Finding:
         if any(runs.empty for runs in repeats):  # a table of own levels
             repeats, note = measured, f" (by runs of other figures than {', '.join(map(str, claim.figures))})"
         found, told = decided(by, [_OF_RUNS[by.quantity](runs) for runs in repeats])
-        name = ", ".join(str(setting[factor]) for factor in ("sending", "switch", "form"))
+        name = ", ".join(_word(setting[factor]) for factor in ("sending", "switch", "form"))
         return found, f"{name}: {found}, {told}{note}"
 
     verdict, words = asked(nearest)

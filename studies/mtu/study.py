@@ -48,7 +48,7 @@ THEIRS: Final = "theirs"
 """As many packets as the study sent, where an axis of its figures 5, 9 and 22 tells. At 100/100 all sizes have the
 16,000 of figure 22.
 """
-_THEIRS: Final = {
+THEIR_PACKETS: Final = {
     (1518, "10/10"): 7000, (7999, "10/10"): 1200, **{(size, "100/100"): 16000 for size in (1518, 4370, 7999)},
 }  # fmt: skip
 _USUAL_MTU_BYTES: Final = 1500
@@ -116,9 +116,9 @@ def packets_of(point: Point) -> int:
     if point["packets"] != THEIRS:
         return point.whole("packets")
     run = (point.whole("frame_bytes"), point.text("rates"))
-    if run not in _THEIRS:
+    if run not in THEIR_PACKETS:
         raise MeasurementError(f"no figure tells how many packets of {run[0]} bytes the study sent at {run[1]}")
-    return _THEIRS[run]
+    return THEIR_PACKETS[run]
 
 
 def measure(lab: Lab, point: Point) -> list[Measured]:
@@ -133,9 +133,9 @@ def measure(lab: Lab, point: Point) -> list[Measured]:
 def from_captures(point: Point, sent: Path, received: Path) -> list[Measured]:
     """Return the metrics of a researcher's own test, captured at its sender and at its receiver.
 
-    The UDP packets in frames of the point's size are told apart by what they carry; others do not count. Both
-    captures need one clock. Raises MeasurementError for files without the packets, or a point that is none of the
-    study's.
+    The UDP packets in frames of the point's size are told apart by what they carry; others do not count. The two
+    clocks need not agree: no metric has a delay, but by how much one differs from the next. Raises
+    MeasurementError for files without the packets, or a point that is none of the study's.
     """
     left, arrived = (_captured(path, point.whole("frame_bytes")) for path in (sent, received))
     unknown = arrived.keys() - left.keys()
@@ -223,7 +223,7 @@ def _belongs(point: Point) -> bool:
         return False
     if point["packets"] == THEIRS:
         setting = (point["form"], point["sending"], point["switch"])
-        return setting == (DIRECT, PACED, OPENFLOW) and (point["frame_bytes"], point["rates"]) in _THEIRS
+        return setting == (DIRECT, PACED, OPENFLOW) and (point["frame_bytes"], point["rates"]) in THEIR_PACKETS
     link_mbps, traffic_mbps = rates_mbps(point.text("rates"))
     form, full = point["form"], link_mbps == traffic_mbps
     if form == GRE_FRAGMENTS and (point["sending"], link_mbps, traffic_mbps) != (GREEDY, 100, 100):

@@ -4,8 +4,10 @@
 # The course report ("Project report, Portfolio 1", OsloMet, 2023) is a student's evaluation of the course network:
 # five test cases with ping, iperf and a simpleperf of its author's, in a virtual machine in real time. It ran some of
 # them several times (its sections 4.3.2 and 5) and prints one number of each. Here they are repeated on the same
-# network with the same tools, on virtual time, and ten times where chance has a hand. So the network, the machine and
-# chance can be told apart:
+# network with ping, iperf 2 and a simpleperf of ours (1000 bytes at a time, 25 s, TCP CUBIC, as Linux has it by
+# itself), and ten times where chance has a hand. All is on **virtual time**: the clock of a lab's Linux moves when all
+# of its programs wait, and stands while one computes, so no machine's speed is in a number. So the network, the machine
+# and chance can be told apart:
 
 # %%
 from functools import partial
@@ -41,13 +43,15 @@ def three_ms(**explained):
 # %%
 say(f"""
 - Of the 9.6 ms by which its round trips from h1 to h4 exceed twice the delays, which the report puts down to
-  processing in routers, asking for addresses (ARP) explains
-  {alone("rtt_mean_ms", "h1-h4", arp=ASKED).mean - alone("rtt_mean_ms", "h1-h4").mean:.1f} ms. The rest is probably
-  its machine's: where computing takes no time, nothing else remains.
+  congestion, processing in routers and virtualisation (4.5.2), asking for addresses (ARP) explains
+  {alone("rtt_mean_ms", "h1-h4", arp=ASKED).mean - alone("rtt_mean_ms", "h1-h4").mean:.1f} ms: one of 25 pings takes
+  twice as long. The rest is probably its machine's: where computing takes no time, nothing else remains, and the
+  report itself had other round trips on another virtual machine (section 5).
 - Under load its round trips are as long as those of queues that hold joined segments: with segmentation left to the
   network card three pairs have {three_ms(offload=ON):.1f} ms; where one packet is one frame they have
   {three_ms():.1f} ms; the report has {fmean(printed_of(4, 2, "rtt_ms")):.1f} ms.
-- How fairly two pairs share a link cannot be read from one run. In ten that differ in chance alone Jain's index is
+- How fairly two pairs share a link cannot be read from one run. In ten that differ in chance alone (other random
+  numbers, and another pair first by two thousandths of a second) Jain's index is
   {spread(shared("jain_index", "h1-h4+h2-h5"), 3)}, and what both carry together
   {spread(shared("sum_mbps", "h1-h4+h2-h5"))} Mbit/s.
 - Why round trips grow under load can be tried, with each of two pairs alone: from h1 to h4 they are
@@ -66,11 +70,11 @@ page.claims()
 # All are judged on the network as Linklab makes it, in ten repeats where chance has a hand. The setting nearest to the
 # report's (the table below, *all together*) was measured in five repeats, too few for a verdict of its own: where its
 # numbers are others, as for paths over L3 and for shares, a verdict says nothing of the report's machine.
-#
-# Each repeat is judged by itself. A claim is *reproduced* where it holds in more than half of all repeats that there
-# could be, by the interval of that share, or where the interval of a difference lies above nothing; *not reproduced*
-# where it does not; and *open* where the interval leaves both.
-#
+
+# %%
+page.how_judged()
+
+# %% [markdown]
 # ## What explains the report's numbers
 #
 # Three things were probably otherwise in the report's network than in Linklab's labs, which are made so that a packet
@@ -97,7 +101,12 @@ columns = (
     "number", "report", "ours", "addresses asked for (ARP)", "segments joined (offload)",
     f"starts {BY_HAND_S:g} s apart", "all together",
 )  # fmt: skip
-table(rows, columns, "Ours: means of the repeats.")
+plain, explained = (alone("rtt_mean_ms", "h1-h4", **it).count for it in ({}, arp))
+table(
+    rows, columns,
+    f"Ours: means of {plain} repeats, and of {explained} in the columns after it. A pair alone has no other to start "
+    "after (-).",
+)  # fmt: skip
 
 # %% [markdown]
 # *Addresses asked for*: the first of 25 pings waits for ARP on every link of its way. *Segments joined*: segmentation
@@ -125,13 +134,14 @@ for between in PATHS:
             between, asked, f"{transferred:g}", f"{arrived:g}", f"{lost:g} ({percent:.1f} %)", ", ".join(said),
         ))  # fmt: skip
 columns = ("path", "asked of iperf", "iperf: MBytes", "iperf: Mbit/s", "lost", "report")
-table(rows, columns, "iperf 2's own digits, at the server.")
+table(rows, columns, "iperf 2's own digits, at the server: 10 s, datagrams of 1470 bytes, 1512 in a frame.")
 
 # %% [markdown]
 # So the report's bandwidths and transfers come out to the digit, and so does its loss from h1 to h4; from h1 to h9 it
 # lost a little more. iperf 2 reads the M of `-b 25M` as 1024 * 1024, so all that the report calls the bandwidth
 # is the rate that was asked for, and equal for two paths that were asked for the same. Of the path it says that so much
-# passes. 16M is the number that the table's 16.8 belongs to; the text says 15.
+# passes. 16M is the number that the table's 16.8 belongs to; the text says 15. Asked for a bottleneck's own rate, iperf
+# sends 1.048576 times as much, and the link passes 1470 of every 1512 bytes of its rate.
 #
 # ## Test cases 2 and 3: links and paths, one at a time
 
@@ -203,7 +213,8 @@ caption = "TCP for 25 s as a share of what headers leave of the slowest link's r
 page.figure("throughput", caption, figure, f"Throughput by goodput ceiling. {words}.")
 
 # %% [markdown]
-# The ceiling is what Ethernet, IPv4 and TCP headers leave of the slowest link's rate. Up to it a transfer of 25 s
+# The ceiling is what Ethernet, IPv4 and TCP headers leave of the slowest link's rate: 1448 of each 1514 bytes, since
+# TCP's timestamps are headers too, and Mininet's links count no checksum. Up to it a transfer of 25 s
 # lacks slow start, the wait for the last acknowledgement, and what it loses when its start overflows a queue. L3's
 # queue of 33 frames is far less than the path from h1 to h9 has under way; where segments are joined it holds more.
 #
@@ -256,7 +267,9 @@ table(rows, columns)
 
 # %% [markdown]
 # The report's sums of three pairs and of four connections are more than L2 can carry of data at one time. Starts that
-# lie apart explain that, as the table of explanations shows; ours here lie some milliseconds apart.
+# lie apart explain such sums, as the table of explanations shows for half a second: who starts first has the link to
+# itself meanwhile, and who starts last in the end. Of the three pairs' sum that explains about half, so the report's
+# starts probably lay further apart. Ours in these tables lie some milliseconds apart.
 #
 # The report explains the longer round trips of its test 4 by router r3, which both pairs cross. Here is each pair
 # alone:

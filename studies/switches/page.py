@@ -11,11 +11,12 @@
 #
 # ## How it was measured
 #
-# All but the cost of a packet runs on **virtual time**, on which computing takes no time. A round trip is
-# serialisation and queueing: every frame occupies each link for all its bytes (header, checksum, preamble and gap),
-# and is passed on only when it is there whole. **What a switch needs to hand a packet on is not in these times.** That
-# kinds of switch are alike here says that they forward alike, not that they are equally fast: such findings are
-# *decided by construction*.
+# All but the cost of a packet runs on **virtual time**, on which computing takes no time: the clock of a lab's Linux
+# moves when all of its programs wait. A round trip is serialisation and queueing: every frame occupies each link for
+# all its bytes (66 beside a datagram's payload: headers, checksum, preamble and gap; on the trunk 4 more), and is
+# passed on only when it is there whole. **What a switch needs to hand a packet on is not in these times.** That kinds
+# of switch are alike here says that they forward alike, not that they are equally fast: such findings are *decided by
+# construction*.
 #
 # Open vSwitch in user space is another matter. Its process sleeps until a packet comes, and the kernel wakes sleepers
 # a little late. While it is awake it reads its ports one after the other, so packets that come meanwhile leave in the
@@ -27,18 +28,38 @@
 # Links serialise as cables do (`overhead_bytes=24` of a link). Mininet's own links are token buckets
 # (`--set link=token-bucket`): a frame that comes alone passes at once. Queues hold 100 packets; the paper does not say
 # what its own were. Where chance has a part (throughput, shares, loaded round trips) every kind of switch has random
-# numbers of its own, and all of it is measured with several seeds.
+# numbers of its own, from several seeds (1, 2, ... of the bridge, 101, ... and 201, ... of Open vSwitch's two kinds).
+#
+# The paper's PC1 to PC4 are h1 to h4, and its T is t1. The additional flow and the exchanges go from PC1 to PC2 within
+# a VLAN, and from PC1 to PC3 between VLANs. A round trip is the time of 100 exchanges, one after the other, divided by
+# their number, after two that do not count; beside other traffic of 50. Datagrams of the fairness testbed carry 1470
+# bytes, as iperf's do unless it is told otherwise; the paper does not say.
 #
 # ## What the paper found, and what we measured
 
 # %%
+from math import ceil
+
+from linklab.network import path
+from linklab.network.catalogue import dual_stack
+from linklab.network.theory import serialisation_ms
 from linklab.show.chart import BLACK, BLUE, BLUISH_GREEN, ORANGE, chart, label_axes, legend, level, panels, told_apart
 from linklab.study.claims import compared
 from linklab.study.declare import OPENFLOW
 from linklab.study.notebook import open_page
 from linklab.study.page import fixed, inconsistencies, say, significant, spread, table
 from studies.switches.judges import CLAIMS, FIGURES, PUBLISHED
-from studies.switches.study import FASTER, NONE, STUDIES, USER, load_of
+from studies.switches.study import (
+    FASTER,
+    KERNEL,
+    NONE,
+    STUDIES,
+    USER,
+    ends_of,
+    ip_version,
+    load_of,
+    network_of,
+)
 from studies.switches.theory import additional_theory_mbps, loaded_rtt_theory_ms, rtt_theory_ms, shares_theory_mbps
 
 page = open_page("switches", STUDIES, CLAIMS)
@@ -75,12 +96,51 @@ page.claims()
 
 # %% [markdown]
 # What is said of software switches is judged in the setting nearest to the paper's: kinds in the kernel, as both of its
-# own were, on links that serialise as cables do, by the means of five seeds where chance has a part.
+# own were, on links that serialise as cables do, by the means of five seeds where chance has a part. In brackets stands
+# the setting of the number that decides: switch, testbed, communication, rate in Mbit/s and payload in bytes, but for
+# what is compared; of shares switch, rate, offers, the senders' links and queue (both offers and links in percent of
+# the rate, the queue in packets), and *dithered*, which is out of step. *The whole bottleneck* is its rate with
+# headers, checksum, preamble and gap.
 #
 # The paper measured hardware alone. *either* marks what an emulation can show as well: our tables judge it, and your
 # own of hardware next to them (`linklab study page switches --beside mine.csv`).
-#
+
+# %%
+page.how_judged()
+
+# %% [markdown]
 # ## Round-trip times
+
+# %%
+STEP_US = 0.25  # of a lab's clock, on which all of its timers end
+ASKING_US = 1.0
+
+
+def on_the_clock_ms(testbed, communication, rate_mbps, payload_bytes, protocol):
+    """Theory's round trip as a lab's clock counts it: each link's time ends on a step, and the programs take some."""
+    network, ends = dual_stack(network_of(testbed, rate_mbps)), ends_of(communication)
+    version = ip_version(protocol)
+    hops = [hop for it in (ends, ends[::-1]) for hop in path(network, *it, ip_version=version).hops]
+    each_us = (1000 * serialisation_ms(network, hop.link, payload_bytes, version) for hop in hops)
+    return (sum(STEP_US * ceil(round(it / STEP_US, 6)) for it in each_us) + ASKING_US) / 1000
+
+
+in_kernel = {
+    (switch, *at): values.mean
+    for (switch, *at), values in page["switches-rtt"]
+    .each("rtt_mean_ms", "switch", "testbed", "communication", "rate_mbps", "payload_bytes", "protocol")
+    .items()
+    if switch in KERNEL
+}
+off_us = max(1000 * abs(it - on_the_clock_ms(*at)) for (_, *at), it in in_kernel.items())
+over_us = [1000 * (it - rtt_theory_ms(*at)) for (_, *at), it in in_kernel.items()]
+say(f"""
+*Theory* is serialisation alone: payload and headers over each link of the way there and of the way back, four links
+behind one switch and eight by the router on a stick. Kinds in the kernel take {min(over_us):.1f} to {max(over_us):.1f}
+us more, at either rate and over either way. These are the clock's: timers end on its steps of {STEP_US} us, so each
+link takes as many whole steps; and {ASKING_US:g} us goes to the programs that exchange, whose questions to the clock
+and waits take a step each. So counted, all {len(in_kernel)} round trips of these kinds come out within {off_us:.2f} us.
+""")
 
 
 # %%
@@ -157,7 +217,8 @@ controller and come back: with 1440 bytes at 100 Mbit/s the longest exchange too
 # ### IPv6
 #
 # The paper's tool exchanges IPv4 or IPv6 packets (section 4.1), and its figures do not say which. Theory says that
-# IPv6's header, 20 bytes longer, adds its serialisation on every link, and nothing else.
+# IPv6's header, 20 bytes longer, adds its serialisation on every link, and nothing else: 64 us over four links at 10
+# Mbit/s, and 6.4 at 100, of which the clock's steps make 6 or 7.
 
 # %%
 factors = ("testbed", "communication", "rate_mbps", "payload_bytes")
@@ -206,13 +267,14 @@ columns = (
     "switch", "testbed", "communication", "rate (Mbit/s)", "payload (bytes)", "idle, theory (ms)", "loaded, mean (ms)",
     "random arrivals, theory (ms)", "loaded, longest (ms)",
 )  # fmt: skip
-table(rows, columns)
+table(rows, columns, f"Mean of {next(iter(longest.values())).count} seeds, with the least and the largest.")
 
 # %% [markdown]
 # ## Throughput of the additional flow
 #
-# Open vSwitch in user space takes a computer long, so it was measured with the smallest and the largest payload alone:
-# its cells between them are empty.
+# *Theory* shares each full link in proportion: of everything that is offered to it, with headers, rate / offered
+# passes, and what one link drops is not offered to the next. Open vSwitch in user space takes a computer long, so it
+# was measured with the smallest and the largest payload alone: its cells between them are empty.
 
 # %%
 with_text("throughput", by_payload)
@@ -226,6 +288,9 @@ with_text("throughput", by_payload)
 # order for ever: one gets all that it sends, another nearly nothing. S. Floyd and V. Jacobson described that in 1992
 # as phase effects. It happens on every kind of switch, and looks like what the paper saw of the Cisco switch: the
 # switch need not be unfair for it, senders in step are enough.
+#
+# In the figures *OVS* is Open vSwitch in the kernel and *user* the one in user space; bars are senders out of step,
+# diamonds the same senders in step.
 
 
 # %%
@@ -381,11 +446,13 @@ rows = [
     )
     for (switch, communication, payload), values in cost_us.items()
 ]  # fmt: skip
+machine = page["switches-cost"].about["machine"]
 apart_us = max(values.high - values.low for values in bare_us.values())
 columns = ("switch", "communication", "payload (bytes)", "CPU per datagram (us)", "more than without (us)")
 table(
     rows, columns,
-    f"Mean of the repeats. Without a switch they lie up to {apart_us:.0f} us apart: less is no difference.",
+    f"Mean of {next(iter(bare_us.values())).count} repeats on a machine with an {machine['processor']} of "
+    f"{machine['cores']} cores. Without a switch they lie up to {apart_us:.0f} us apart: less is no difference.",
 )  # fmt: skip
 
 # %% [markdown]

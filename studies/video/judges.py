@@ -23,7 +23,7 @@ from linklab.study.claims import Claims, Finding, Judge, Numbers, Tables, by_rep
 from linklab.study.declare import BRIDGE, OPENFLOW, Level
 from linklab.study.table import StudyTable, Values, table_of_values
 from linklab.units import transmission_ms
-from studies.video.study import HTB, QUANTITIES, VIDEO
+from studies.video.study import FRAME, HTB, QUANTITIES, VIDEO
 
 PUBLISHED: Final = publication("video")
 PACED: Final = "paced"
@@ -109,8 +109,9 @@ def _wan_spacing(tables: Tables) -> Finding:
         raise MeasurementError(f"the table of study video has no run at {link_mbps} Mbit/s: {table.study.command}")
     values = least[shaper].values
     found = share([value < LOW_PEAK * needed_ms for value in values], values)
-    told = ", ".join(f"{value.low:.2f} ms behind the shaper {name}" for name, value in least.items())
-    because = f"{found}; least at {link_mbps} Mbit/s: {told}; a packet takes {needed_ms:.2f} ms"
+    buckets = {HTB: "Mininet's bucket", FRAME: "a bucket of one frame"}
+    told = ", ".join(f"{value.low:.2f} ms behind {buckets.get(name, name)}" for name, value in least.items())
+    because = f"{found}; least at {link_mbps} Mbit/s: {told}; an IP packet alone takes {needed_ms:.2f} ms"
     return Finding(found.holds, because)
 
 

@@ -17,11 +17,14 @@ _UNITS = r"(?:[kMG]?bit/s|[kM]?B|bytes?|n?s|us|ms|seconds?|minutes?|%|packets?|f
 _NUMBER = re.compile(rf"(?<![\w.])(?:\d[\d.,]*(?:\s|-)?{_UNITS}(?!\w)|\d+\.\d+(?!\.?\d|\w))")
 _CODE = re.compile(r"```.*?```|`[^`]*`", re.DOTALL)
 CONSTANTS = {
-    "mtu": "1518 bytes; 4370 bytes; 7999 bytes; 1600 bytes; 4 bytes; 802.3; 14.04; 7000 packets; 5 ms",
-    "report": "33 frames; 25 s; 9.6 ms; 16.8",
-    "switches": "100 Mbit/s; 10 Mbit/s; 1440 bytes; 100 packets; 20 bytes; 250 us; 7.0; 6.3; 4.1",
-    "video": "2 Mbit/s; 8 Mbit/s; 100 Mbit/s; 1000 Mbit/s; 16 packets; 20 packets; 21 packets; 70 ms; 90000 s",
-    "your-own": "9018 bytes; 50 Mbit/s; 6 Mbit/s; 10 Mbit/s; 1000 Mbit/s; 2000 packets",
+    "mtu": "1518 bytes; 4370 bytes; 7999 bytes; 1600 bytes; 4 bytes; 802.3; 14.04; 7000 packets; 5 ms; "
+    "7995 bytes; 20 bytes; 34 bytes; 10 Mbit/s; 100 Mbit/s",
+    "report": "33 frames; 25 s; 9.6 ms; 16.8; 1.048576 times; 10 s; 1512 bytes; 1000 bytes; 1470 bytes; 1514 bytes",
+    "switches": "100 Mbit/s; 10 Mbit/s; 1440 bytes; 1470 bytes; 100 packets; 20 bytes; 250 us; 64 us; 6.4; 7.0; 6.3; "
+    "4.1",
+    "video": "2 Mbit/s; 8 Mbit/s; 10 Mbit/s; 100 Mbit/s; 1000 Mbit/s; 16 packets; 20 packets; 21 packets; 70 ms; "
+    "90000 s; 0.1 %",
+    "your-own": "9018 bytes; 1518 bytes; 50 Mbit/s; 6 Mbit/s; 10 Mbit/s; 1000 Mbit/s; 2000 packets",
 }
 """Numbers that may be typed: published ones, and those of protocols and settings."""
 

@@ -47,7 +47,7 @@ say(f"The rate is {rate_mbps.mean:.2f} Mbit/s: {page.verdict('fast')}, {page.bec
 page.figure("rates", "Rates.", lines("A line that rises", {"rate": ([1, 2], [3, 4])}, "x", "y"))
 
 # %%
-say(page.claims(), page.provenance())
+say(page.claims(), page.how_judged(), page.provenance())
 """
 
 
@@ -71,6 +71,9 @@ def test_what_cells_show_is_the_page(given: StudyTable, tmp_path: Path) -> None:
         "# Made up\n\nProse.\n\nThe rate is 0.67 Mbit/s: reproduced, 1 Mbit/s.\n\n![A line that rises."
     )
     assert "| It is fast. (V) | either | reproduced | 1 Mbit/s |" in text
+    assert "| It is fast. | rate_mbps |" in text
+    assert "- *reproduced*: " in text
+    assert "- *open*: " not in text
     assert list(files) == ["made-up.md", "made-up-rates.svg"]
     made_by = f"none, {given.about['made_by']['code']}"
     assert f"| made-up.csv | 36 | {given.digest} | {given.about['date'][:10]} | {made_by} | 1, 2 | 30 s |" in text

@@ -9,7 +9,7 @@ cell in an editor or in Jupyter, that finds the tables of your own runs.
 page["mtu"]                                              a table: `linklab.study.table.StudyTable`
 say(f"It takes {page['mtu'].lookup('rtt_ms').mean:.2f} ms.")  prose with numbers
 table(rows, columns), page.figure(name, caption, drawing)
-page.claims(), page.verdict(claim), page.because(claim), page.provenance()
+page.claims(), page.how_judged(), page.verdict(claim), page.because(claim), page.provenance()
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from linklab.errors import MeasurementError
 from linklab.published import About, Claim, Inconsistency
-from linklab.study.claims import Claims, Judge, JudgedClaim, Tables, both, judged
+from linklab.study.claims import Claims, Judge, JudgedClaim, Tables, Verdict, both, judged
 from linklab.study.table import StudyTable, Values
 
 if TYPE_CHECKING:
@@ -22,6 +22,22 @@ if TYPE_CHECKING:
     from linklab.show.figure import Drawing
 
 _SALT: Final = "linklab"
+_MEANINGS: Final[Mapping[Verdict, str]] = {
+    "reproduced": "it holds: in more than half of all repeats that there could be, by the interval of that share; or "
+    "the interval of a difference lies above nothing; or it holds by means of the repeats, where these are compared",
+    "not reproduced": "it does not hold, by the same",
+    "open": "the interval leaves both possible",
+    "the paper's own numbers agree": "the paper's text stands beside its own numbers, and nothing that we measured",
+    "the paper's own numbers disagree": "the same, and its numbers say otherwise",
+    "decided by construction": "an emulation, or arithmetic, cannot come out otherwise, for the reason given; so the "
+    "numbers behind it show that it is so, and say nothing of the paper's machines",
+    "not testable here": "nothing that is at hand can judge it",
+}
+_ORIGIN: Final = (
+    "- A *digest* is the beginning of a table's SHA-256. *Image, code* are keys of what the labs were made of and of "
+    "what measured: equal keys give equal digits, and *unknown* was measured before keys were kept. A *seed* draws all "
+    "that is chance in a lab. *The labs' own time* is virtual, *wall time* the machine's, each the sum of all labs"
+)
 
 
 @dataclass(frozen=True)
@@ -115,6 +131,21 @@ class Page:
         ]
         return table(rows, ("claim", "about", "verdict", "measured"))
 
+    def how_judged(self) -> PagePart:
+        """Return what decides each claim, and in words what the verdicts mean that the page has."""
+        there = {it.verdict for it in self._judged.values()}
+        meanings = "\n".join(f"- *{verdict}*: {told}." for verdict, told in _MEANINGS.items() if verdict in there)
+        rows = [(it.claim.says, _decided_by(it.claim)) for it in self._judged.values() if it.claim.test != it.because]
+        return say(
+            "What decides, by metrics of the tables; `linklab study show STUDY` says what each is:",
+            table(rows, ("claim", "decided by")),
+            "A threshold has to hold for all of its numbers in a repeat, or, where it says so, for most (nine in "
+            "ten) or any, or in more than half of the runs of each thing (each, apart). A repeat is the same run "
+            "with another seed. *Alike with every seed*: no number changed from repeat to repeat. Intervals are "
+            "those of Clopper and Pearson (shares of repeats) and of Welch (differences). The "
+            f"verdicts:\n\n{meanings}",
+        )
+
     def verdict(self, claim: str) -> str:
         """Return the verdict on a claim. Raises MeasurementError for an unknown one."""
         return self._of(claim).verdict
@@ -149,6 +180,14 @@ class Page:
         if claim not in self._judged:
             raise MeasurementError(f"page {self.name} has no claim {claim!r}")
         return self._judged[claim]
+
+
+def _decided_by(claim: Claim) -> str:
+    """Return what would show a claim, and its thresholds."""
+    each = (
+        f"{it.quantity} {it.relation} {it.threshold}{'' if it.of == 'all' else f', {it.of}'}" for it in claim.thresholds
+    )
+    return "; ".join((claim.test, *each))
 
 
 def _missing_points(tables: Tables) -> str:
@@ -204,7 +243,7 @@ def provenance(tables: Tables, hardware: Tables) -> PagePart:
     versions = sorted({str(table.about["linklab"]) for table in tables.values() if "linklab" in table.about})
     note = "\n".join([f"- Linklab {', '.join(versions) or 'unknown'}", *(f"- Labs: {each}" for each in sorted(ran))])
     commands = " && ".join(str(table.about.get("command", table.study.command)) for table in tables.values())
-    return table(rows, columns, f"{note}\n- Measured again by: `{commands}`")
+    return table(rows, columns, f"{note}\n{_ORIGIN}\n- Measured again by: `{commands}`")
 
 
 def _origin(name: str, table: StudyTable) -> tuple[str, ...]:
