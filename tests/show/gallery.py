@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from matplotlib.image import imsave
 
 from linklab import show
 from linklab.analysis import Comparison, Expectation, Load, experiment
+from linklab.analysis.traces import Trace
 from linklab.labs.lab11 import figures as lab11_figures
 from linklab.labs.lab12 import figures as lab12_figures
 from linklab.labs.lab12 import rules as lab12
@@ -56,6 +58,10 @@ H1, H2 = transfer("h1", "h4", (3.0, 5.0, 7.0), (4.0, 4.0, 6.0)), transfer("h2", 
 MANY = {f"h{number}-h{number + 3}": H2.samples for number in range(6)}
 EXPECTED = experiment(COURSE, [Load("h1", "h4"), Load("h8", "h9")]).loads
 PING = PingResult(PingFlow("h1", "h4", 4, 1.0), ORIGIN, (60.0, 72.0, None, 80.3), 60.0, 70.8, 80.3, 8.0, 0, 0)
+LINK = show.LinkOverTime(
+    Trace("half", (*range(1, 500), 1000)), 2.0, 20.0,
+    tuple((at / 500, at / 500 + 0.02 + (at % 50) / 1000) for at in range(900)), ((0.0, 10.0), (0.8, 40.0), (1.4, 20.0)),
+)  # fmt: skip
 APART = [
     show.RoundTrips.of(PING, EXPECTED[0]),
     show.RoundTrips("h8-h9", (20.0, 27.4, 22.0, 25.0), 1.0, 20.0, 29.98),
@@ -103,6 +109,8 @@ def figures() -> dict[str, Callable[[], Drawing]]:
         ),
         "sweep": lambda: show.sweep([sent_at(33, 12), sent_at(25, 0), sent_at(29, 1)], ceiling_mbps=29.15),
         "windows": lambda: show.windows({"Reno": TRACE}, full_packets=133, queue_packets=100, rtts_ms=(20.0, 80.6)),
+        "varying": lambda: show.varying(LINK),
+        "varying: no window": lambda: show.varying(replace(LINK, windows=())),
         "windows: two": lambda: show.windows({"Reno": TRACE, "BBR": LOWER}),
         "lines": lambda: chart.lines(
             "Round trips by payload",

@@ -4,7 +4,15 @@ from linklab.lab import tell_of_commands
 from linklab.measure.runner import observe
 from linklab.show.cell_view import current_view, tell
 from linklab.show.comparisons import compared, comparison, fairness
-from linklab.show.over_time import RoundTrips, WindowTrace, round_trips, throughput, windows
+from linklab.show.over_time import (
+    LinkOverTime,
+    RoundTrips,
+    WindowTrace,
+    round_trips,
+    throughput,
+    varying,
+    windows,
+)
 from linklab.show.packets import arrivals, sweep
 from linklab.show.stage.picture import NetworkPicture, network
 from linklab.show.stage.scene import Drawable
@@ -12,6 +20,7 @@ from linklab.show.tables import Table, table
 
 __all__ = [
     "Drawable",
+    "LinkOverTime",
     "NetworkPicture",
     "RoundTrips",
     "Table",
@@ -25,6 +34,7 @@ __all__ = [
     "sweep",
     "table",
     "throughput",
+    "varying",
     "windows",
 ]
 

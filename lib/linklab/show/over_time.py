@@ -1,8 +1,9 @@
-"""What tools measured, over time: throughput, round trips, TCP's window beside the queue, and any quantity of rows."""
+"""What tools measured, over time: throughput, round trips, TCP's window beside the queue, and links that change."""
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -11,6 +12,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
 from linklab.analysis import LoadExpectation
+from linklab.analysis.traces import OPPORTUNITY_BYTES, Trace, capacity_mbps, omniscient
 from linklab.errors import MeasurementError
 from linklab.measure import (
     PingResult,
@@ -21,6 +23,7 @@ from linklab.measure import (
     SocketsResult,
     TcpResult,
     UdpResult,
+    VaryingResult,
 )
 from linklab.show.chart import (
     BLACK,
@@ -335,3 +338,109 @@ def windows(
 def _draw_threshold(axes: Axes, trace: WindowTrace) -> None:
     threshold = [math.nan if it is None else it for it in trace.threshold_segments]
     axes.plot(trace.at_s, threshold, color=VERMILLION, linewidth=1.4, linestyle=(0, (2, 1)), label="ssthresh")
+
+
+@dataclass(frozen=True)
+class LinkOverTime:
+    """What one sender made of a link that follows a trace: all in seconds since the trace began.
+
+    `deliveries` are the packets of up to 1500 bytes that crossed the link: when each came to it (or was sent), and when
+    it arrived. `windows` is how many packets the sender let fly from an instant on; it may be empty. `delay_ms` is what
+    a packet takes that does not wait.
+    """
+
+    trace: Trace
+    seconds: float
+    delay_ms: float
+    deliveries: tuple[tuple[float, float], ...]
+    windows: tuple[tuple[float, float], ...] = ()
+
+    @staticmethod
+    def of(run: Run) -> LinkOverTime:
+        """Return that of a recorded run with a `Varying`, the first one, and one sender of TCP or UDP.
+
+        Raises MeasurementError for a run without them.
+        """
+        found = run.of(VaryingResult)
+        if not found or run.recording is None:
+            raise MeasurementError("no link followed a trace here: record a run with a measure.Varying among its flows")
+        link, began_ns = found[0], round(1e9 * found[0].began_at_s)
+        hops = [it for it in run.recording.of(link.interface) if it.queued_ns >= began_ns and it.sent]
+        shape = next(
+            it.shape for node in run.recording.network.nodes for it in node.interfaces if it.name == link.interface
+        )
+        data = [it for it in hops if it.received_ns is not None and it.length_bytes > _ACKNOWLEDGEMENT_BYTES]
+        deliveries = tuple(((it.queued_ns - began_ns) / 1e9, ((it.received_ns or 0) - began_ns) / 1e9) for it in data)
+        busy = max((it.in_flight_bytes, it.source) for it in run.recording.tcp)[1] if run.recording.tcp else ""
+        windows = tuple(
+            ((it.time_ns - began_ns) / 1e9, float(it.cwnd_packets)) for it in run.recording.tcp if it.source == busy
+        )
+        return LinkOverTime(link.flow.trace, link.lasted_s, shape.delay_ms, deliveries, windows)
+
+    @property
+    def throughput_mbps(self) -> float:
+        """Of packets that arrived in the time, counted as 1500 bytes each."""
+        arrived = sum(arrived_s <= self.seconds for _, arrived_s in self.deliveries)
+        return arrived * OPPORTUNITY_BYTES * 8 / self.seconds / 1e6
+
+    @property
+    def delay_p95_ms(self) -> float:
+        """The delay that 95 % of the packets did not exceed; nan where none arrived."""
+        delays_s = sorted(arrived_s - sent_s for sent_s, arrived_s in self.deliveries)
+        return 1000 * delays_s[math.ceil(0.95 * len(delays_s)) - 1] if delays_s else math.nan
+
+    @property
+    def score(self) -> float:
+        """The logarithm (base 2) of throughput over delay, beside that of a sender that knows the trace: at most 0."""
+        if not self.deliveries:
+            return -math.inf
+        bound = omniscient(self.trace, 2 * self.delay_ms, 0, 1000 * self.seconds)
+        return math.log2(self.throughput_mbps / self.delay_p95_ms * bound.delay_ms / bound.throughput_mbps)
+
+
+_ACKNOWLEDGEMENT_BYTES: Final = 200
+"""Frames up to this length carry no data of a transfer."""
+_BIN_S: Final = 0.1
+
+
+def varying(it: LinkOverTime) -> Drawing:
+    """Return a figure of a link's capacity and what passed, the sender's window, what waited, and delays, over time."""
+    count = max(1, round(it.seconds / _BIN_S))
+    bins = [number * _BIN_S for number in range(count)]
+    capacity = [capacity_mbps(it.trace, 1000 * at_s, 1000 * (at_s + _BIN_S)) for at_s in bins]
+    passed = [0.0] * count
+    for _, arrived_s in it.deliveries:
+        number = int((arrived_s - it.delay_ms / 1000) / _BIN_S)
+        if 0 <= number < count:
+            passed[number] += OPPORTUNITY_BYTES * 8 / _BIN_S / 1e6
+    came = sorted(sent_s for sent_s, _ in it.deliveries)
+    left = sorted(arrived_s - it.delay_ms / 1000 for _, arrived_s in it.deliveries)
+    waiting = [bisect_right(came, at_s) - bisect_right(left, at_s) for at_s in bins]
+    words = (
+        f"A link that follows the trace {it.trace.name} for {it.seconds:g} s: mean capacity {fmean(capacity):.3g} "
+        f"Mbit/s, throughput {it.throughput_mbps:.3g} Mbit/s, at most {max(waiting)} packets waiting, 95 % of delays "
+        f"at most {it.delay_p95_ms:.3g} ms."
+    )
+    rows = 4 if it.windows else 3
+    figure, (rates, *others) = panels(words, rows, title=f"Trace {it.trace.name}", height_inches=0.5 + 1.7 * rows)
+    rates.fill_between(bins, capacity, step="post", color=SKY_BLUE, alpha=0.5, linewidth=0, label="capacity")
+    rates.plot(bins, passed, color=BLUE, linewidth=1.4, drawstyle="steps-post", label="passed")
+    label_axes(rates, "", "rate (Mbit/s)")
+    legend(rates)
+    if it.windows:
+        window = others.pop(0)
+        window.plot(*zip(*it.windows, strict=True), color=BLACK, linewidth=1.4, drawstyle="steps-post")
+        label_axes(window, "", "window (packets)")
+    queue, delay = others
+    queue.plot(bins, waiting, color=VERMILLION, linewidth=1.4, drawstyle="steps-post")
+    label_axes(queue, "", "waiting (packets)")
+    delay.plot(
+        [arrived_s for _, arrived_s in it.deliveries],
+        [1000 * (arrived_s - sent_s) for sent_s, arrived_s in it.deliveries],
+        color=BLUE, linestyle="", marker=".", markersize=2,
+    )  # fmt: skip
+    level(delay, it.delay_ms, f"without waiting: {it.delay_ms:g} ms", below=True)
+    label_axes(delay, SECONDS, "delay (ms)")
+    for axes in figure.axes:
+        axes.set(xlim=(0, it.seconds), ylim=(0, None))
+    return figure
