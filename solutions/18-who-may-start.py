@@ -50,7 +50,7 @@ lab18.check_nat(lab).require()
 
 # %% [markdown] id="seen-text"
 # `lab18.late(lab, 1, exchanges=1)` lets h1 ask h3 one question, which h3 answers. After one second of silence h3 sends
-# one more datagram, the *late* one. The next cell records this. Its first output has the addresses and ports of each
+# one more datagram, the *late* one. The next cell records this. Its first output has size, addresses and ports of each
 # packet: by r1-eth1 it leaves the home, by r1-eth0 it comes back in. Which of them change at r1, and which do not?
 # Below is the same as a picture that you can play.
 

@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 import linklab
+from linklab import measure
 from linklab.analysis.half_open import full_after_s, lasting_entries
 from linklab.course import using
+from linklab.errors import MeasurementError
 from linklab.labs.lab18 import networks
 from linklab.labs.lab18 import rules as lab18
 from linklab.network import COURSE
@@ -242,3 +244,15 @@ def test_a_lab_of_another_network_is_refused(lab: linklab.Lab) -> None:
         assert "another network" in said(lab18.check_nat(lab))
     with using(COURSE):
         assert "another network" not in said(lab18.check_nat(lab))
+
+
+def test_the_headers_of_a_recording_name_addresses_on_both_sides_and_messages(lab: linklab.Lab) -> None:
+    anew(lab, NAT)
+    with measure.recorded(lab) as recording:
+        lab["h1"].cmd(f"ping -c 1 {lab['h3'].address}")
+    inside, outside = (networks.headers(recording, name).split("\n")[1] for name in ("h1-eth0", "r1-eth1"))
+    assert "10.0.1.2" in inside
+    assert "10.0.4.2" in outside
+    assert "echo request" in outside
+    with pytest.raises(MeasurementError):
+        networks.headers(recording, "r9-eth9")

@@ -12,8 +12,9 @@ from linklab.course import course_network
 from linklab.grade.reachability import LiveLab
 from linklab.labs.bottlenecks import derived
 from linklab.measure import Recording
-from linklab.measure.headers import ends_of
+from linklab.measure.headers import ends_of, ip_of
 from linklab.network import Network, dual_stack
+from linklab.units import ETHERNET_HEADER_BYTES
 
 __all__ = ["call", "flood", "headers", "hide_homes", "homes", "late", "page", "wall"]
 
@@ -186,12 +187,40 @@ def flood(lab: LiveLab, rate: float, seconds: int, clients_s: Sequence[float] = 
     }
 
 
+_MESSAGES: Final = {
+    (1, 0): "echo reply",
+    (1, 3): "unreachable",
+    (1, 8): "echo request",
+    (58, 2): "packet too big",
+    (58, 128): "echo request",
+    (58, 129): "echo reply",
+    (58, 135): "neighbour solicitation",
+    (58, 136): "neighbour advertisement",
+}
+"""Messages of ICMP (RFC 792) and ICMPv6 (RFC 4443, RFC 4861), by the number of the protocol and the type."""
+_FRAGMENT: Final = 44
+"""The number of IPv6's header for fragments (RFC 8200, section 4.5)."""
+
+
 def headers(recording: Recording, *interfaces: str) -> str:
-    """Return the addresses and ports of each packet that left by one of these interfaces, a line a packet."""
+    """Return a line for each packet that left by one of these interfaces: its IP packet's bytes, addresses, ports."""
     sent = [hop for name in interfaces for hop in recording.of(name) if hop.left_ns is not None]
-    lines = [f"{'s':>8}  {'from':<12}{'source':<22}destination"]
+    lines = [f"{'s':>8}  {'from':<9}{'bytes':>5}  {'source':<22}destination"]
     for hop in sorted(sent, key=lambda it: it.left_ns or 0):
         ends = ends_of(hop.head)
         at_s = (hop.left_ns or 0) / 1e9 - recording.begin_s
-        lines.append(f"{at_s:8.3f}  {hop.interface:<12}{ends.source:<22}{ends.destination} {ends.protocol}")
+        size_bytes = hop.length_bytes - ETHERNET_HEADER_BYTES
+        where = f"{ends.source:<22}{ends.destination}"
+        lines.append(f"{at_s:8.3f}  {hop.interface:<9}{size_bytes:5d}  {where}  {_kind(hop.head, ends.protocol)}")
     return "\n".join(lines)
+
+
+def _kind(head: bytes, protocol: str) -> str:
+    """Return what a packet is: its protocol, and of a message of ICMP which one."""
+    ip = ip_of(head)
+    if ip is None:
+        return protocol
+    if ip.protocol == _FRAGMENT:
+        return "fragment"
+    message = _MESSAGES.get((ip.protocol, head[ip.data])) if len(head) > ip.data else None
+    return f"{protocol}, {message}" if message else protocol
