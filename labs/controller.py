@@ -9,6 +9,8 @@ Python's standard library is there, and nothing else.
 
 from __future__ import annotations
 
+NAME = "a name"  # what the leaderboard calls this controller: choose one
+
 START_PACKETS = 10.0  # RFC 6928
 
 

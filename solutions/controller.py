@@ -9,6 +9,8 @@ Python's standard library is there, and nothing else.
 
 from __future__ import annotations
 
+NAME = "FAST"  # what the leaderboard calls this controller
+
 START_PACKETS = 10.0  # RFC 6928
 LEAST_PACKETS = 2.0
 QUEUED_PACKETS = 6.0  # how many packets of ours should wait in the queue

@@ -82,6 +82,7 @@ _COMMANDS: Final = {
     "release": "linklab.classroom.release",
     "validate": "linklab.classroom.validate",
     "grade": "linklab.grading.cli",
+    "contest": "linklab.grading.contest_cli",
     "by-hand": "linklab.grading.by_hand_page",
     "export": "linklab.lms.cli",
     "study": "linklab.study.cli",

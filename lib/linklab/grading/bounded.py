@@ -96,8 +96,11 @@ def run_bounded(
     *,
     jobs: int,
     bounds: WorkBounds | None = None,
+    done: Callable[[Item, Result | WorkFailed], object] = lambda *_: None,
 ) -> list[Result | WorkFailed]:
     """Call ``work`` with each item, ``jobs`` at once, each in a process of its own; return the results in order.
+
+    ``done`` hears of each as soon as it is there.
 
     The processes are forked: each sees this process's memory, and what it changes there is lost. Call it while no other
     thread runs.
@@ -117,6 +120,7 @@ def run_bounded(
                 if child.pipe in ready or child.left_s == 0:
                     del running[number]
                     found[number] = child.answer()
+                    done(items[number], found[number])
     finally:
         for child in running.values():
             child.end()

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from markupsafe import Markup as Safe
 
+from linklab.analysis.traces import Bound
 from linklab.grade import calibration
 from linklab.grading import overview
 from linklab.grading.grades import ClassGrade, StudentGrade
@@ -128,6 +129,12 @@ def questions_page(grades: ClassGrade, table: Sequence[Sequence[str]]) -> str:
         script_hash=script_hash,
         css=css,
     )
+
+
+def leaderboard(rows: Sequence[object], traces: Sequence[tuple[str, Bound]], seconds: float, linklab: str) -> str:
+    """Return a contest's page: its rows in order (`linklab.grading.contest`), and each trace with its bound."""
+    css = style() + Safe((_FOLDER / "class.css").read_text("utf-8"))
+    return _rendered("leaderboard.jinja", rows=rows, traces=traces, seconds=seconds, linklab=linklab, css=css)
 
 
 def _rendered(template: str, **data: Any) -> str:

@@ -64,7 +64,7 @@ def recognise(submission: Submission, kit: Kit) -> Recognised:
     }
     programs: dict[str, Member] = {}
     for name, starter in kit.starters.items():
-        best = _program(name, starter, scripts, notes)
+        best = newest_program(name, starter, scripts, notes)
         if best is not None:
             programs = _beside(best, scripts, kit, notes) | {name: best} | programs
     if not notebooks and not programs:
@@ -176,10 +176,10 @@ def _lab_by_text(cells: Iterable[SubmittedCell], kit: Kit) -> KitLab | None:
     return None
 
 
-def _program(name: str, starter: str, scripts: Iterable[Member], notes: list[str]) -> Member | None:
-    """Return the program of a lab: the newest that is called so and is not the starter."""
+def newest_program(name: str, starter: str, files: Iterable[Member], notes: list[str]) -> Member | None:
+    """Return the program of a lab: the newest of the files that is called so and is not the starter."""
     called = []
-    for member in (it for it in scripts if _called(it).casefold() == name.casefold()):
+    for member in (it for it in files if _called(it).casefold() == name.casefold()):
         size = member.path.stat().st_size
         if 0 < size <= _LARGEST_PROGRAM_BYTES:
             called.append(member)

@@ -81,9 +81,12 @@ LOOPS: Final = f"""class Controller:{_NOTHING}
             pass
         return 10
 """
-HOARDS: Final = f"""class Controller:{_NOTHING}
+HOARDS: Final = f"""class Controller:
+    def __init__(self):
+        self.kept = []
+{_NOTHING}
     def may_fly(self, now_ms):
-        self.kept = bytearray(1 << 30)
+        self.kept.append(b"x" * (1 << 20))
         return 10
 """
 FLOODS: Final = fixed(1e9)

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from linklab.analysis.traces import Trace
 from linklab.programs.congestion import path, transport
 from linklab.programs.engine.program import BREACHES
 from linklab.programs.scenes import last_line
@@ -28,7 +29,10 @@ CONTROLLER: Final = "controller.py"
 _RECORD: Final = struct.Struct("=8xQQII96s")
 """A note of `linklab.guest.header_tap`: a ring's header, then address, time, length, tap and first bytes."""
 _PORT: Final = 7000
-_BEFORE_S: Final = 0.5
+NO_END: Final = "it did not come to an end, and was stopped"
+"""Said of whoever computes and of whoever waits without end: which limit comes first hangs on the machine."""
+_BEFORE_S: Final = 1.0
+"""From the start of programs to that of the trace, at which senders begin."""
 _DRAIN_S: Final = 3.0
 _GRACE_S: Final = 5.0
 _FRAME: Final = transport.PACKET_BYTES + 14
@@ -41,7 +45,7 @@ def transport_program() -> SubmittedProgram:
     return SubmittedProgram(TRANSPORT.name, {TRANSPORT.name: TRANSPORT.read_bytes()}, packages=False)
 
 
-def scene(controller: bytes, seconds: float, senders: int) -> dict[str, Any]:
+def scene(controller: bytes, trace: Trace, seconds: float, senders: int) -> dict[str, Any]:
     """Return a run as `linklab.programs.engine.in_lab.play` plays it."""
     name, port = TRANSPORT.name, str(_PORT)
     given = {CONTROLLER: base64.b64encode(controller).decode()}
@@ -49,7 +53,7 @@ def scene(controller: bytes, seconds: float, senders: int) -> dict[str, Any]:
     receiver: dict[str, Any] = {"side": "receiver", "host": path.RECEIVER}
     receiver["words"] = [name, "receive", port, str(receiving_s)]
     words = [name, "send", path.RECEIVER_ADDRESS, port, str(seconds)]
-    sent: dict[str, Any] = {"words": words, "given": given, "keep": transport.WINDOWS, "at_s": _BEFORE_S}
+    sent: dict[str, Any] = {"words": words, "given": given, "keep": transport.WINDOWS}
     hosts = [path.sender(number) for number in range(1, senders + 1)]
     sending = [{**sent, "side": host, "host": host} for host in hosts]
     return {
@@ -57,6 +61,13 @@ def scene(controller: bytes, seconds: float, senders: int) -> dict[str, Any]:
         "acts": [
             {"kind": "client", "limit_s": receiving_s + _GRACE_S, "at_s": 0.0, **act} for act in [*sending, receiver]
         ],
+        "varying": {
+            "host": path.ROUTER,
+            "interface": path.ROUTER_INTERFACE,
+            "opportunities_ms": trace.opportunities_ms,
+            "delay_ns": int(path.DELAY_MS * 1e6),
+            "queue_packets": path.QUEUE_PACKETS,
+        },
         "tapped": [
             *([path.sender(number), path.sender_interface(number)] for number in range(1, senders + 1)),
             [path.RECEIVER, path.RECEIVER_INTERFACE],
@@ -66,7 +77,7 @@ def scene(controller: bytes, seconds: float, senders: int) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Flow:
-    """What became of one sender's packets, in seconds since the run began.
+    """What became of one sender's packets, in seconds since the start of the trace, when the senders start too.
 
     ``deliveries`` are the packets that arrived, each once: when it was sent, and when it arrived. ``windows`` is how
     many packets the controller let fly, as it says itself, at most a value every 10 ms. ``trouble`` says in one line
@@ -101,9 +112,12 @@ def flows_of(record: Mapping[str, Any], seconds: float, senders: int) -> tuple[F
     """Return what became of each sender's packets, from the record of a `scene`."""
     programs = [act["program"] for act in record["acts"] if "program" in act][:senders]
     if "tapped" not in record or len(programs) < senders:
-        return (Flow(seconds, (), 0, (), "it computed without end, and was stopped"),) * senders
+        return (Flow(seconds, (), 0, (), NO_END),) * senders
     notes = _notes(record["tapped"])
-    return tuple(_flow(notes, number, senders, seconds, program) for number, program in enumerate(programs, start=1))
+    return tuple(
+        _flow(notes, number, senders, seconds, program, record["varying_from_ns"])
+        for number, program in enumerate(programs, start=1)
+    )
 
 
 _Note = tuple[int, int, bytes]
@@ -116,7 +130,9 @@ def _notes(packed: str) -> list[_Note]:
     return [(time_ns, tap, head) for _, time_ns, length, tap, head in records if length == _FRAME]
 
 
-def _flow(notes: list[_Note], number: int, senders: int, seconds: float, program: Mapping[str, Any]) -> Flow:
+def _flow(
+    notes: list[_Note], number: int, senders: int, seconds: float, program: Mapping[str, Any], began_ns: int
+) -> Flow:
     leaves, arrives, source = 2 * (number - 1), 2 * senders + 1, socket.inet_aton(path.sender_address(number))
     sent_ns: dict[bytes, int] = {}
     arrived: dict[int, tuple[int, int]] = {}
@@ -128,7 +144,6 @@ def _flow(notes: list[_Note], number: int, senders: int, seconds: float, program
             sent_ns.setdefault(which, time_ns)
         elif tap == arrives:
             arrived.setdefault(transport.DATA.unpack(which)[0], (sent_ns[which], time_ns))
-    began_ns = min(sent_ns.values(), default=0)
     deliveries = tuple(((sent - began_ns) / 1e9, (came - began_ns) / 1e9) for sent, came in arrived.values())
     sent_packets = sum(tap == leaves and head[_SOURCE] == source for _, tap, head in notes)
     return Flow(seconds, deliveries, sent_packets, _windows(program["kept"]), _trouble(program))
@@ -148,7 +163,7 @@ def _trouble(program: Mapping[str, Any]) -> str:
     if program["breaches"]:
         return str(BREACHES[program["breaches"][0]])
     if program["stopped"]:
-        return "it did not come to an end"
+        return NO_END
     if program["status"]:
         return last_line(dict(program)) or f"it ended with status {program['status']}"
     return ""

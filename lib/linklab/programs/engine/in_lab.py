@@ -10,17 +10,21 @@ import platform
 import selectors
 import shutil
 import sys
+import time
 import zlib
 from collections.abc import Callable, Coroutine, Iterable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from linklab.guest import boot, init, lab_api, limits
 from linklab.guest.request_loop import RequestLoop
 from linklab.programs.engine import fork_server, program, scene
 from linklab.programs.engine.program import Stage
 from linklab.runtime import bwrap
+
+if TYPE_CHECKING:  # Mininet, which the notebook need not have
+    from linklab.guest.header_tap import HeaderTap
 
 _ROOT = Path("/run/trial")
 _CGROUPS = _ROOT / "cgroups"
@@ -127,22 +131,51 @@ def play(loop: RequestLoop, plan: dict[str, Any]) -> dict[str, Any]:
 
     Where the plan has ``tapped``, hosts with an interface each, the record has under that name what
     `linklab.guest.header_tap` noted at these meanwhile: tap ``2 n`` what left the nth, ``2 n + 1`` what entered it.
+    Where it has ``varying``, the scene begins at a whole second of the lab's clock, and a second later a host's
+    interface begins to follow a trace, at ``varying_from_ns`` of the record: what was played before moves no digit.
     """
-    if "tapped" not in plan:
-        return _play(loop, plan)
-    from linklab.guest.header_tap import HeaderTap  # Mininet, which the notebook need not have
+    with contextlib.ExitStack() as stack:
+        added: dict[str, Any] = {}
+        if "tapped" in plan:
+            tap = stack.enter_context(_tapped(loop, plan["tapped"]))
+        if "varying" in plan:
+            added["varying_from_ns"] = stack.enter_context(_varied(loop, plan["varying"]))
+        record = _play(loop, plan)
+        if "tapped" in plan:
+            tap.stop()
+            packer = zlib.compressobj(1)
+            packed = [*map(packer.compress, tap.noted()), packer.flush()]
+            added["tapped"] = base64.b64encode(b"".join(packed)).decode()
+        return record | added
+
+
+@contextlib.contextmanager
+def _tapped(loop: RequestLoop, interfaces: list[list[str]]) -> Iterator[HeaderTap]:
+    from linklab.guest.header_tap import HeaderTap
     from linklab.guest.namespace import namespace_of
 
-    places = [(namespace_of(lab_api.node(loop, host)), interface, True) for host, interface in plan["tapped"]]
-    tap = HeaderTap(places, _TAP_BYTES)
+    places = [(namespace_of(lab_api.node(loop, host)), interface, True) for host, interface in interfaces]
+    with contextlib.closing(HeaderTap(places, _TAP_BYTES)) as tap:
+        yield tap
+
+
+@contextlib.contextmanager
+def _varied(loop: RequestLoop, wish: dict[str, Any]) -> Iterator[int]:
+    """Let a link follow a trace from the next whole second on, and yield that in ns of the lab's clock."""
+    from linklab.guest.namespace import namespace_of
+    from linklab.guest.varying import VaryingLink
+
+    there = namespace_of(lab_api.node(loop, wish["host"]))
+    with there.entered():
+        link = VaryingLink(wish["interface"], wish["opportunities_ms"], wish["delay_ns"], wish["queue_packets"])
+        time.sleep(1 - time.monotonic() % 1)
+        from_ns = (time.monotonic_ns() // 10**9 + 1) * 10**9
+        link.begin(from_ns)
     try:
-        record = _play(loop, plan)
-        tap.stop()
-        packer = zlib.compressobj(1)
-        packed = [*map(packer.compress, tap.noted()), packer.flush()]
-        return {**record, "tapped": base64.b64encode(b"".join(packed)).decode()}
+        yield from_ns
     finally:
-        tap.close()
+        with there.entered():
+            link.end()
 
 
 def _play(loop: RequestLoop, plan: dict[str, Any]) -> dict[str, Any]:
