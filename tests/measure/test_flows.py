@@ -22,6 +22,7 @@ from linklab.measure import (
     TrainFlow,
     UdpFlow,
     VideoFlow,
+    WebFlow,
 )
 
 NAN = float("nan")
@@ -41,6 +42,7 @@ NAN = float("nan")
         (TrainFlow, {"count": [1, 70000, 2.5], "payload_bytes": [4], "gap_us": ["1", -1, NAN]}),
         (EchoFlow, {"payload_bytes": [11, 1473, True], "count": [0], "warm_up": [-1], "wait_s": ["1", 0]}),
         (PageFlow, {"duration_s": [0, 1.5], "objects": [0], "object_bytes": [0], "pause_s": ["1", 0]}),
+        (WebFlow, {"http": ["4"], "objects": [-1], "connections": [0, 7], "visits": [3], "by_name": ["yes"]}),
         (SimpleperfFlow, {"interval_s": ["1", 0], "streams": [6], "program": [5]}),
         (VideoFlow, {"sender": ["fast"], "port": [80, "5004"]}),
     ],

@@ -26,6 +26,7 @@ from linklab.measure import (
     Origin,
     PageFlow,
     PageResult,
+    PageVisit,
     PingFlow,
     PingResult,
     QueueCounters,
@@ -49,6 +50,9 @@ from linklab.measure import (
     VaryingResult,
     VideoFlow,
     VideoResult,
+    WebFlow,
+    WebObject,
+    WebResult,
 )
 from linklab.measure.tool import Tool
 from linklab.measure.tools import TOOLS, tool_of
@@ -74,6 +78,9 @@ RESULTS: list[ToolResult] = [
     QueueResult(QueueFlow(*ENDS), ORIGIN, (QueueSample(0.0, 10, 15140, 0),), "fq_codel 10:", 3),
     PageResult(PageFlow(*ENDS, 1), ORIGIN, (0.0,), (250.0,)),
     Iperf2Result(Iperf2Flow(*ENDS, 5), ORIGIN, "the line", 6.3, 5.24, 0.0, 0, 4459),
+    WebResult(
+        WebFlow(*ENDS, objects=1), ORIGIN, (PageVisit(0.0, 20.0, 40.0, 60.0, 60.0, (WebObject(1, 60.0, 80.0),)),)
+    ),
     CutResult(Cut(*ENDS, 2), ORIGIN, 20.0, 22.0, ("h1-eth0", "h2-eth0")),
     VaryingResult(Varying(*ENDS, Trace("even", (1,)), 2), ORIGIN, 20.0, 22.0, "h1-eth0", 1_500_000, 1000, 3),
 ]

@@ -342,6 +342,7 @@ _MODULES: Final[Mapping[str, tuple[str, ...]]] = {
     "measure.video_file": ("Clip",),
     "measure.tools.sockets": ("SocketSample",),
     "measure.tools.queues": ("QueueSample",),
+    "measure.tools.web": ("PageVisit", "WebObject"),
     "measure.video_quality": ("FrameQuality", "Quality"),
     "network.model": (
         *("Host", "Router", "Switch", "Subnet", "Shape", "End", "Link"),

@@ -5,10 +5,10 @@
 `UdpFlow` (iperf3), `Iperf2Flow` (UDP by iperf 2), `SimpleperfFlow` (the course's own), `TrainFlow` (single datagrams,
 and the kernel's time of each arrival), `EchoFlow` (round trips of UDP), `ConstantRateFlow` (datagrams at exact
 instants), `VideoFlow` (a real video), `SocketsFlow` (what a node's TCP connections say of themselves), `QueueFlow`
-(what waits in a queue), `PageFlow` (web pages, one after another). A `Cut` among the flows cuts a cable at an instant,
-and heals it; a `Varying` has a link follow a trace (`linklab.analysis.traces`). `Events` say what happened in a
-recorded run, and why. A tool that is missing, or output that cannot be parsed, raises
-`linklab.errors.MeasurementError`; it is never counted as loss.
+(what waits in a queue), `PageFlow` (web pages, one after another), `WebFlow` (a page with objects over TLS, by each
+version of HTTP). A `Cut` among the flows cuts a cable at an instant, and heals it; a `Varying` has a link follow a
+trace (`linklab.analysis.traces`). `Events` say what happened in a recorded run, and why. A tool that is missing, or
+output that cannot be parsed, raises `linklab.errors.MeasurementError`; it is never counted as loss.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ from linklab.measure.tools.simpleperf import SimpleperfFlow, SimpleperfResult
 from linklab.measure.tools.sockets import SocketsFlow, SocketsResult
 from linklab.measure.tools.varying import Varying, VaryingResult
 from linklab.measure.tools.video import VideoFlow, VideoResult
+from linklab.measure.tools.web import PageVisit, WebFlow, WebObject, WebResult
 from linklab.measure.video_file import Clip, Video, encoded
 from linklab.measure.video_quality import Quality, picture_at, quality
 
@@ -67,6 +68,7 @@ __all__ = [
     "Origin",
     "PageFlow",
     "PageResult",
+    "PageVisit",
     "PingFlow",
     "PingResult",
     "Probe",
@@ -97,6 +99,9 @@ __all__ = [
     "Video",
     "VideoFlow",
     "VideoResult",
+    "WebFlow",
+    "WebObject",
+    "WebResult",
     "bucket_of_one_frame",
     "capture",
     "encoded",

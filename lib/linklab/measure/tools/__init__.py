@@ -24,6 +24,7 @@ from linklab.measure.tools.simpleperf import SIMPLEPERF
 from linklab.measure.tools.sockets import SOCKETS
 from linklab.measure.tools.varying import VARYING
 from linklab.measure.tools.video import VIDEO
+from linklab.measure.tools.web import WEB
 
 TOOLS: Final[tuple[Tool[Any, Any], ...]] = (
     PING,
@@ -40,6 +41,7 @@ TOOLS: Final[tuple[Tool[Any, Any], ...]] = (
     PAGES,
     CUTS,
     VARYING,
+    WEB,
 )
 _BY_FLOW: Final[Mapping[type, Tool[Any, Any]]] = {tool.flow: tool for tool in TOOLS}
 
