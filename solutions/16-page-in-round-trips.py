@@ -298,7 +298,7 @@ warm["HTTP/3"] = measure.run(lab, lab16.flow("HTTP/3", visits=2))
 for way, run in warm.items():
     print(way, [round(visit.page_ms, 1) for visit in run.visits])
 ### STARTER
-# # YOUR TURN: warm["HTTP/2"] = measure.run(lab, lab16.flow(..., visits=2, ...)), and warm["HTTP/3"]
+# # YOUR TURN: warm["HTTP/2"] = measure.run(lab, lab16.flow(..., visits=2, ...)), and HTTP/3
 ### END SOLUTION
 
 # %% check="warm" points=2
