@@ -13,6 +13,7 @@ from linklab.files import temporary_folder
 from linklab.grade.check import Check, Hints, Refuse, a_kind, listed
 from linklab.grade.questions import Slip, Value, asked, is_missing, stated
 from linklab.grade.result import Result, guarded
+from linklab.lab import Lab
 from linklab.labs.lab16.names import NAME, serve_names
 from linklab.labs.lab16.networks import NAME_SERVERS, WWW, ZONE, lookup_ms, rtt_ms, web
 from linklab.labs.lab16.resolving import FORGED, Asked, head, questions, start_resolver
@@ -20,7 +21,7 @@ from linklab.runtime import container
 
 __all__ = ["forger_mbps"]
 
-_TTL_S: Final = 7
+TTL_S: Final = 7
 _MARGIN_S: Final = 0.01
 _OTHER: Final = f"mail.{NAME.partition('.')[2]}"
 _NOBODY: Final = f"nobody.{NAME.partition('.')[2]}"
@@ -37,23 +38,28 @@ def check_resolver(methods: object) -> Iterator[Check]:
         temporary_folder() as folder,
         labs.start(web(), folder=folder, untrusted=not container.chosen(), traced=True) as lab,
     ):
-        serve_names(lab, _TTL_S)
-        try:
-            resolver = start_resolver(lab, methods)
-        except LabError as error:
-            raise Refuse("the resolver", str(error), "run the cell that starts it, and mend what it says") from None
-        steps = [(NAME, None, 1), (NAME, 0, _TTL_S / 2), (NAME, 0, _TTL_S - _MARGIN_S),
-                 (NAME, 0, _TTL_S + _MARGIN_S), (_OTHER, 3, 1), (_NOBODY, 4, 1)]  # fmt: skip
-        first, half, before, after, other, nobody = questions(lab, steps)
-        said = resolver.output.strip().splitlines()
-        yield _finds("first question", first, WWW, said)
-        yield from _order(first)
-        yield from _keeps(half, before, after, said)
-        yield _finds("another name", other, ZONE, said)
-        yield _gives_up(nobody)
-        for kind, what in (("id", "an answer with another id"), ("question", "an answer to another question")):
-            (fooled,) = questions(lab, [(NAME, None, 2 * _TTL_S)], kind)
-            yield _believes(what, kind, fooled)
+        serve_names(lab, TTL_S)
+        yield from judged(lab, methods)
+
+
+def judged(lab: Lab, methods: str) -> Iterator[Check]:
+    """Judge a resolver in a lab of this network, whose name servers let the web server's address be kept for 7 s."""
+    try:
+        resolver = start_resolver(lab, methods)
+    except LabError as error:
+        raise Refuse("the resolver", str(error), "run the cell that starts it, and mend what it says") from None
+    steps = [(NAME, None, 1), (NAME, 0, TTL_S / 2), (NAME, 0, TTL_S - _MARGIN_S),
+             (NAME, 0, TTL_S + _MARGIN_S), (_OTHER, 3, 1), (_NOBODY, 4, 1)]  # fmt: skip
+    first, half, before, after, other, nobody = questions(lab, steps)
+    said = resolver.output.strip().splitlines()
+    yield _finds("first question", first, WWW, said)
+    yield from _order(first)
+    yield from _keeps(half, before, after, said)
+    yield _finds("another name", other, ZONE, said)
+    yield _gives_up(nobody)
+    for kind, what in (("id", "an answer with another id"), ("question", "an answer to another question")):
+        (fooled,) = questions(lab, [(NAME, None, 2 * TTL_S)], kind)
+        yield _believes(what, kind, fooled)
 
 
 def _refuse_unwritten(methods: str) -> None:
@@ -105,20 +111,20 @@ def _order(first: Asked) -> Iterator[Check]:
 
 
 def _keeps(half: Asked, before: Asked, after: Asked, said: Sequence[str]) -> Iterator[Check]:
-    what, expected = "what it keeps", f"nobody is asked for {_TTL_S} s"
-    left = (half.found or ((None, _TTL_S),))[0][1]
+    what, expected = "what it keeps", f"nobody is asked for {TTL_S} s"
+    left = (half.found or ((None, TTL_S),))[0][1]
     if half.sent:
         hints: Hints = ("an answer may be kept for its TTL", "self.kept[name] = address, time.monotonic() + ttl")
-        yield Check.failing(what, f"it asks again after {_TTL_S / 2:g} s", hints, expected, "asks again")
+        yield Check.failing(what, f"it asks again after {TTL_S / 2:g} s", hints, expected, "asks again")
     elif before.sent:
         hints = ("from when on does the TTL count?", "take time.monotonic() when the answer is there, not before")
         reason = f"it asks again {1000 * _MARGIN_S:g} ms before the TTL ends"
         yield Check.failing(what, reason, hints, expected, "asks too early")
-    elif left > _TTL_S / 2 + 1:
+    elif left > TTL_S / 2 + 1:
         hints = ("whoever asks keeps it as well, and must not keep it for longer than you",
                  "return the seconds that are left: the end minus time.monotonic()")  # fmt: skip
         yield Check.failing(
-            what, f"{left:g} s are left after {_TTL_S / 2:g} of {_TTL_S} s", hints, expected, f"{left:g} s"
+            what, f"{left:g} s are left after {TTL_S / 2:g} of {TTL_S} s", hints, expected, f"{left:g} s"
         )
     else:
         yield Check.passing(what, expected)
