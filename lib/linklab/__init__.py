@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from linklab.labs.lab14 import rules as lab14
     from linklab.labs.lab15 import rules as lab15
     from linklab.labs.lab16 import rules as lab16
+    from linklab.labs.lab17 import rules as lab17
     from linklab.labs.lab18 import rules as lab18
     from linklab.program import Program
     from linklab.programs import simpleperf as simpleperf

@@ -1,0 +1,453 @@
+# %% [markdown] id="goal"
+# # Lab 17: A fabric
+#
+# **Time:** about 3 hours, 20 minutes of them for measurements. **You need:** BGP (Lab 15), queues and congestion control
+# (labs 04, 11 and 12).
+#
+# A data centre joins its racks by many equal paths, and its servers answer all at once. You configure a fabric of leaves
+# and spines by BGP, and predict how flows meet on its paths. You cut a spine. Then eight servers answer one host at the
+# same instant, and you predict how many of them lose a packet and what that costs. In the end you keep a queue short
+# with DCTCP.
+
+# %% id="imports"
+from linklab import frr, lab17, measure, show, start
+
+display(lab17.progress())
+fabric = lab17.fabric()
+routers = [router.name for router in fabric.routers]
+lab = start(fabric)
+show.network(lab)
+
+# %% [markdown] id="bgp-task"
+# ## 1. Leaf and spine (30 minutes)
+#
+# Each *leaf* has a link to each *spine*, and hosts only at leaves. So there are as many equal paths between two leaves
+# as spines. Large data centres route by BGP (RFC 7938): here each router is an autonomous system of its own.
+# `lab17.AS[name]` has its number, `lab17.peers(fabric, name)` the numbers of its neighbours by their addresses, and
+# `lab17.prefixes(fabric, name)` the prefixes of its own hosts. On the plain network leaf1 needs
+#
+#     router bgp 65101
+#      no bgp ebgp-requires-policy
+#      timers bgp 1 3
+#      bgp bestpath as-path multipath-relax
+#      neighbor 10.0.1.1 remote-as 65001
+#      neighbor 10.0.2.1 remote-as 65002
+#      network 10.0.5.0/24
+#      network 10.0.6.0/24
+#     exit
+#
+# The timers: a *keepalive* each second, and a neighbour that is silent for 3 s is given up. The fourth line has its
+# question below. **Your turn:** complete the function. First leave the fourth line out, and look at the routes of leaf1;
+# then add it. Wait with `frr.wait_for_routes(lab)` and `lab.sleep(5)`.
+
+
+# %% answer="bgp"
+def bgp(fabric, name):
+    ### BEGIN SOLUTION
+    peers = lab17.peers(fabric, name).items()
+    return "\n".join(
+        [
+            f"router bgp {lab17.AS[name]}\nno bgp ebgp-requires-policy\ntimers bgp 1 3",
+            "bgp bestpath as-path multipath-relax",
+            *(f"neighbor {address} remote-as {number}" for address, number in peers),
+            *(f"network {prefix}" for prefix in lab17.prefixes(fabric, name)),
+            "exit",
+        ]
+    )
+    ### STARTER
+    # # YOUR TURN: return the lines as one text
+    # ...
+    ### END SOLUTION
+
+
+# %% answer="routes"
+### BEGIN SOLUTION
+frr.configure(lab, {name: bgp(fabric, name) for name in routers})
+frr.wait_for_routes(lab)
+lab.sleep(5)
+print(lab["leaf1"].cmd("ip route show proto bgp"))
+print(lab["leaf1"].cmd("vtysh -N leaf1 -c 'show bgp ipv4 unicast'"))
+### STARTER
+# # YOUR TURN: frr.configure(lab, ...), frr.wait_for_routes(lab), lab.sleep(5); then look at leaf1
+### END SOLUTION
+
+# %% check="bgp" points=2
+lab17.check_bgp(lab).require()
+
+# %% answer="relax"
+print(lab17.question("relax"))
+### BEGIN SOLUTION
+relax = "c"
+### STARTER
+# relax = None
+### END SOLUTION
+
+# %% check="relax" points=1
+lab17.check_relax({"relax": relax}).require()
+
+# %% [markdown] id="chances-task"
+# ## 2. Who meets whom (45 minutes)
+#
+# A router that has several next hops must not send the packets of one flow over all of them: they would overtake each
+# other, and TCP would take that for loss (RFC 2992). So it computes a *hash* of each packet's header, and the hash
+# chooses the next hop. A good hash spreads flows as fair coins would, whatever the flows are. And it is blind: it does
+# not know what other flows do.
+#
+# **Your turn:** compute three chances, in percent. Four flows, two spines: two flows on each spine (`"even"`); all
+# four on the same one (`"together"`). Four flows, four spines: each flow has a spine of its own (`"alone"`).
+
+# %% answer="chances"
+### BEGIN SOLUTION
+chances = {"even": 100 * 6 / 16, "together": 100 * 2 / 16, "alone": 100 * 24 / 256}
+### STARTER
+# chances = {"even": None, "together": None, "alone": None}
+### END SOLUTION
+
+# %% check="chances" points=3
+lab17.check_chances(chances).require()
+
+# %% [markdown] id="spread-task"
+# What is hashed? `net.ipv4.fib_multipath_hash_policy` is 0 for the addresses alone, as Linux has it at first, and 1 for
+# the addresses and ports. `measure.PageFlow("h1", "h3", duration_s=1, objects=100, object_bytes=100, pause_s=10)` loads
+# 100 small objects, each over a connection of its own.
+#
+# Before you measure: how many of the 100 connections will take spine1, with 0 and with 1?
+#
+# **Your turn:** measure it twice, once with each policy (set it on both leaves), and keep the results in
+# `spread[0]` and `spread[1]`. `origin.queue("leaf1", "leaf1-eth1")` of a result has what leaf1 sent to spine1.
+
+# %% answer="spread"
+spread = dict.fromkeys([0, 1])
+page = measure.PageFlow("h1", "h3", duration_s=1, objects=100, object_bytes=100, pause_s=10)
+### BEGIN SOLUTION
+for policy in spread:
+    for leaf in ("leaf1", "leaf2"):
+        lab[leaf].cmd(f"sysctl -w net.ipv4.fib_multipath_hash_policy={policy}")
+    spread[policy] = measure.run(lab, page)
+    for interface in ("leaf1-eth1", "leaf1-eth2"):
+        sent = spread[policy].origin.queue("leaf1", interface).sent_packets
+        print(f"policy {policy}: {sent} packets by {interface}")
+### STARTER
+# # YOUR TURN: sysctl -w ... on leaf1 and leaf2, and spread[...] = measure.run(lab, page), twice
+### END SOLUTION
+
+# %% check="spread" points=2
+lab17.check_spread(spread).require()
+
+# %% [markdown] id="rates-task"
+# Few large flows are another matter: chance decides who meets whom, and it stays so while the flows last. The next cell
+# runs four transfers for 8 s (policy 1 is still set), and says which spine each of them took. Their *max-min* rates
+# follow from that: flows that meet share their spine's link, and who is alone has it alone (Lab 06). Headers leave
+# 95.6 % of a link's rate for data.
+#
+# **Your turn:** compute the max-min rate of each flow in Mbit/s: `rates["h1-h3"]`, and so on.
+
+# %% answer="rates"
+four = measure.run_together(
+    lab,
+    [measure.TcpFlow(one, other, duration_s=8) for one, other in lab17.PAIRS],
+    record=["leaf1-eth1", "leaf1-eth2"],
+)
+spine = lab17.spines_of(four)
+print(four, "\n", spine)
+### BEGIN SOLUTION
+data_mbps = 0.956 * fabric.links[0].rate_mbps
+rates = {flow: data_mbps / list(spine.values()).count(its) for flow, its in spine.items()}
+print(rates)
+### STARTER
+# rates = {"h1-h3": None, "h1-h4": None, "h2-h3": None, "h2-h4": None}  # YOUR TURN
+### END SOLUTION
+
+# %% check="rates" points=2
+lab17.check_rates(four, rates).require()
+
+# %% [markdown] id="replay-text"
+# The next cell records the whole fabric while four short transfers run. Play it: each flow has its own colour, and you
+# see who meets whom, and where packets wait.
+
+# %% id="replay"
+small = {"duration_s": 1, "objects": 1, "object_bytes": 250_000, "pause_s": 10}
+films = [measure.PageFlow(one, other, **small) for one, other in lab17.PAIRS]
+show.network(measure.run_together(lab, films, record=True))
+
+# %% [markdown] id="claim-task"
+# ### A claim to test
+#
+# Ask a language model how a fabric spreads its load, and you get a paragraph like this one. It is fluent, and one of its
+# sentences is wrong.
+#
+# > (1) If only addresses are hashed, all connections between two hosts take the same path. (2) With ports in the hash,
+# > many small connections spread nearly evenly, and how far from even follows the binomial law. (3) A fabric with as
+# > many spines as there are large flows gives each flow a spine of its own, because the hash spreads flows evenly over
+# > them. (4) Flows that meet share one link while another one may be idle, and none of them moves while it lasts.
+#
+# **Your turn:** find the wrong sentence, and measure the run that shows it. Store the sentence's number and the run.
+# `lab17.fabric(4)` has four spines: start it, configure it with your `bgp`, wait for its routes and 5 s more, set policy 1
+# on both leaves, and run the four transfers of `lab17.PAIRS` for 3 s.
+
+# %% answer="claim"
+### BEGIN SOLUTION
+wrong_sentence = 3
+with start(lab17.fabric(4)) as wide:
+    plan = lab17.fabric(4)
+    frr.configure(wide, {it.name: bgp(plan, it.name) for it in plan.routers})
+    frr.wait_for_routes(wide)
+    wide.sleep(5)
+    for leaf in ("leaf1", "leaf2"):
+        wide[leaf].cmd("sysctl -w net.ipv4.fib_multipath_hash_policy=1")
+    transfers = [measure.TcpFlow(one, other, duration_s=3) for one, other in lab17.PAIRS]
+    shows_it = measure.run_together(wide, transfers)
+    print([f"{it.interface}: {it.sent_packets}" for it in shows_it.origin.queues[:4]])
+### STARTER
+# # YOUR TURN: start(lab17.fabric(4)), frr.configure, waits, policy 1, and the run
+# wrong_sentence = None  # its number
+# shows_it = None  # measure.run_together(..., [...])
+### END SOLUTION
+
+# %% check="claim" points=3
+lab17.check_claim(wrong_sentence, shows_it).require()
+
+# %% [markdown] id="cut-task"
+# ## 3. A spine is cut (25 minutes)
+#
+# `lab17.streams(seconds)` has eight streams, a packet each 10 ms. `measure.Cut("spine1", duration_s=4, start_s=1)` sets
+# all interfaces of spine1 and those at the other ends of its cables down; with `silent=True` no interface notices.
+#
+# **Predict** the shortest and the longest time for which flows by spine1 are lost after a *silent* cut, in seconds. A
+# keepalive comes each second, and the hold time is 3 s. Any prediction earns the point.
+
+# %% answer="cut-predict"
+outage = lab17.predict(
+    "cut",
+    ### BEGIN SOLUTION
+    {"shortest": 3 - 1, "longest": 3},
+    sure=80,
+    ### STARTER
+    # {"shortest": None, "longest": None},
+    # sure=None,
+    ### END SOLUTION
+)
+outage
+
+# %% check="cut-predict" points=1
+lab17.check_predicted(outage).require()
+
+# %% [markdown] id="cut-run-task"
+# **Your turn:** cut spine1 for 4 s, once silently and once so that it is seen, and keep both runs. The streams end before
+# the cut is healed: 4.5 s of streams, cut at 1 s. Between the runs wait until leaf1 has both routes again
+# (`lab.sleep(10)`, and look).
+
+# %% answer="cut"
+cuts = dict.fromkeys(["silent", "seen"])
+### BEGIN SOLUTION
+for kind in cuts:
+    cut = measure.Cut("spine1", duration_s=4, start_s=1, silent=kind == "silent")
+    cuts[kind] = measure.run_together(lab, [*lab17.streams(4.5), cut])
+    print(kind, [it.lost_packets for it in cuts[kind].results[:8]], "packets of 10 ms lost")
+    lab.sleep(10)
+### STARTER
+# # YOUR TURN: cuts["silent"] = measure.run_together(lab, [*lab17.streams(4.5), measure.Cut(...)]), and "seen"
+### END SOLUTION
+
+# %% check="cut" points=2
+lab17.check_cut(cuts).require()
+
+# %% answer="moved"
+print(lab17.question("moved"))
+### BEGIN SOLUTION
+moved = "a"
+### STARTER
+# moved = None
+### END SOLUTION
+
+# %% check="moved" points=1
+lab17.check_moved({"moved": moved}).require()
+
+# %% [markdown] id="incast-task"
+# ## 4. All answer at once (40 minutes)
+#
+# In the new network, h1 asks the eight servers of its rack. `lab17.asks(number)` has so many requests, all at the same
+# instant, over connections of their own. An answer has ten segments, which is just the first window of TCP (RFC 6928):
+# no server waits for an acknowledgement. The packet that closes the connection (FIN) may leave besides, so each answer
+# is 11 packets. All go through the queue of leaf1-eth1; links of servers are as fast as the machine.
+#
+# **Predict** two numbers. How many requests are the fewest with which a packet is lost? (`rack.links[0].queue_packets`
+# is how many the queue holds.) And how many ms does a server wait, at least, if all segments of its answer are lost? Any
+# prediction earns the point.
+
+# %% answer="incast-predict"
+lab.stop()
+rack = lab17.rack()
+print(rack.links[0].queue_packets, "packets fit into the queue of leaf1-eth1")
+incast = lab17.predict(
+    "incast",
+    ### BEGIN SOLUTION
+    {"senders": rack.links[0].queue_packets // 11 + 1, "late": 200},
+    sure=70,
+    ### STARTER
+    # {"senders": None, "late": None},
+    # sure=None,
+    ### END SOLUTION
+)
+incast
+
+# %% check="incast-predict" points=1
+lab17.check_predicted(incast).require()
+
+# %% [markdown] id="incast-run-task"
+# Servers of today send a *tail loss probe* (RFC 8985), which is switched off in the next cell, as it was when incast was
+# found (2008). **Your turn:** measure four runs. `answers["fits"]`: the most requests without a loss;
+# `answers["first"]`: one more; `answers["twice"]`: twice as many as fit; then switch the probe on again
+# (`tcp_early_retrans=3` on all servers): `answers["probe"]`, as many as in `twice`.
+
+# %% answer="incast"
+crowd = start(rack)
+servers = [f"h{number}" for number in range(2, 10)]
+for server in servers:
+    crowd[server].cmd("sysctl -w net.ipv4.tcp_early_retrans=0")
+answers = dict.fromkeys(["fits", "first", "twice", "probe"])
+### BEGIN SOLUTION
+most = rack.links[0].queue_packets // 11
+for name, number in {"fits": most, "first": most + 1, "twice": 2 * most}.items():
+    answers[name] = measure.run_together(crowd, lab17.asks(number))
+for server in servers:
+    crowd[server].cmd("sysctl -w net.ipv4.tcp_early_retrans=3")
+answers["probe"] = measure.run_together(crowd, lab17.asks(2 * most))
+### STARTER
+# # YOUR TURN: answers["fits"] = measure.run_together(crowd, lab17.asks(...)), and three more
+### END SOLUTION
+lab17.figures.answer_table(answers)
+
+# %% check="incast" points=3
+lab17.check_incast(answers).require()
+
+# %% answer="timeout"
+print(lab17.question("timeout"))
+### BEGIN SOLUTION
+timeout = "b"
+### STARTER
+# timeout = None
+### END SOLUTION
+
+# %% check="timeout" points=1
+lab17.check_timeout({"timeout": timeout}).require()
+
+# %% [markdown] id="sawtooth-task"
+# ## 5. A queue that stays short (40 minutes)
+#
+# With *DCTCP* (RFC 8257) a queue marks each packet that finds more than K packets, and the sender counts marks. If a
+# share a of its packets is marked, it lowers its window by a/2 of itself: by little for few marks. By the model of
+# Alizadeh and others (2010), one flow of DCTCP behaves so:
+#
+# - The path itself holds `bdp` packets. From a window of W = bdp + k on, packets are marked, one round trip later.
+# - So the window rises to W + 1, and the queue to k + 1. The share of marks comes to a = sqrt(2 / W).
+# - Then the window falls by (W + 1) * a / 2, and so does the queue.
+#
+# **Your turn:** write a function that returns the least and the largest queue, in packets, as a list.
+
+
+# %% answer="sawtooth"
+def sawtooth(bdp, k):
+    ### BEGIN SOLUTION
+    window = bdp + k
+    fall = (window + 1) * (2 / window) ** 0.5 / 2
+    return [k + 1 - fall, k + 1]
+    ### STARTER
+    # # YOUR TURN: return [least, largest]
+    # ...
+    ### END SOLUTION
+
+
+# %% check="sawtooth" points=2
+lab17.check_sawtooth(sawtooth).require()
+
+# %% [markdown] id="marking-task"
+# An *elephant* from h2 to h1 and a *mouse*, a ping from h3 to h1, meet in the queue of leaf1-eth1. `beside(control)`
+# measures both, and the queue. **Your turn:** first run it with CUBIC and the queue as it is built. Then let the queue
+# mark packets from K = 20 (`lab17.K`) on, and run it with DCTCP:
+#
+# - On h1 and h2: `sysctl -w net.ipv4.tcp_ecn=1 net.ipv4.tcp_congestion_control=dctcp`, as both ends need it.
+# - On leaf1: `tc qdisc replace dev leaf1-eth1 parent 5:1 codel limit 100 target 1s interval 1s ce_threshold THRESHOLD`.
+#   CoDel marks what has waited for longer than the threshold. K packets of 1514 bytes need how long on this link?
+#   Write it as `6.1ms`, say.
+
+# %% answer="marking"
+lab = start(lab17.rack(marking=True))
+
+
+def beside(control):
+    ping = measure.PingFlow("h3", "h1", count=40, interval_s=0.05, start_s=1)
+    elephant = measure.TcpFlow("h2", "h1", duration_s=3, congestion=control)
+    return [elephant, measure.QueueFlow("leaf1", "h1", duration_s=3, interval_s=0.01), ping]
+
+
+marks = dict.fromkeys(["cubic", "dctcp"])
+### BEGIN SOLUTION
+marks["cubic"] = measure.run_together(lab, beside("cubic"))
+for host in ("h1", "h2"):
+    lab[host].cmd("sysctl -w net.ipv4.tcp_ecn=1 net.ipv4.tcp_congestion_control=dctcp")
+threshold = f"{lab17.K * 1514 * 8 / lab.network.links[0].rate_mbps / 1000:.3f}ms"
+codel = f"codel limit 100 target 1s interval 1s ce_threshold {threshold}"
+lab["leaf1"].cmd(f"tc qdisc replace dev leaf1-eth1 parent 5:1 {codel}")
+marks["dctcp"] = measure.run_together(lab, beside("dctcp"))
+### STARTER
+# # YOUR TURN: marks["cubic"] = measure.run_together(lab, beside("cubic")), then ECN, tc, and "dctcp"
+### END SOLUTION
+
+# %% check="marking" points=3
+lab17.check_marking(marks).require()
+
+# %% id="queues"
+display(lab17.figures.queue_table(marks))
+lab17.figures.queues(marks)
+
+# %% [markdown] id="fabric-question"
+# **Question.** The rack of section 4 loses packets whenever all servers answer. Somebody proposes (1) twice as many
+# spines, (2) a queue that is twice as long, (3) DCTCP on all servers. What does each of them change for the answers, and
+# for the mouse of section 5? Name one thing that would help more.
+
+# %% [markdown] reflect="fabric" points=3
+# (1) Nothing: the answers meet in the queue of the last link, behind the leaf, and spines lie before it. (2) The first
+# loss comes with twice as many servers. But a queue that is twice as long also delays the mouse beside a CUBIC elephant
+# twice as long. (3) The mouse waits for about K packets only. But the first windows arrive before any mark can reach a
+# server, so the loss of incast stays, as long as the number of servers times the first window is more than the queue
+# holds. (It leaves more room in the queue if elephants are there, too.) More helps: smaller first windows, answers that
+# are spread in time, a least timeout of about the round trip, or tail loss probes.
+#
+# **Rubric.** 3 points: (1) nothing, as the queue is at the last link; (2) the loss comes later, but the mouse waits
+# longer; (3) the mouse waits for K, but the first windows come before any mark, with one help that is named. 1 point
+# each. Typical wrong: "DCTCP has no losses": its first window is as large as CUBIC's.
+
+# %% id="stop"
+crowd.stop()
+lab.stop()
+lab17.calibration()
+
+# %% [markdown] id="end-of-lab"
+# ## Summary
+#
+# - Leaf and spine give as many equal paths as spines. BGP uses them all where lists of autonomous systems may differ that
+#   are equally long.
+# - A hash keeps each flow on one path. Many small flows spread by the binomial law. Few large flows meet: with four
+#   flows and four spines in 91 of 100 cases.
+# - A silent failure lasts from *hold time minus keepalive* to the *hold time*; one that an interface sees, milliseconds.
+# - Incast: first windows that arrive together lose packets from *queue / window* servers on, and a lost end costs the
+#   least timeout, 200 ms, unless a probe tells of it.
+# - DCTCP keeps the queue near K, because it lowers its window by the share of marks.
+#
+# **Review questions** (no points)
+#
+# 1. A fabric has 4 spines, and all flows are equally large. How many flows must it have so that the fullest spine gets
+#    at most a few percent more than its share? <details><summary>Answer</summary>The standard deviation is about
+#    sqrt(n * 3) / 4 flows of n / 4 on average, so sqrt(3 / n) of the share: 5 % for n = 1200.</details>
+# 2. Linux's RTO has a least value of 200 ms. Why not 1 ms for all? <details><summary>Answer</summary>A receiver may
+#    delay its acknowledgement, by up to 200 ms in some systems: with a shorter timeout the sender would repeat what
+#    has arrived.</details>
+# 3. How small may K be? <details><summary>Answer</summary>The queue must not run empty: k + 1 is more than the fall.
+#    Alizadeh and others find K > bdp / 7.</details>
+#
+# ### Where to read on
+#
+# The [glossary](glossary.md); RFC 7938 (BGP in data centres), RFC 2992 (hashing), RFC 6928 (first window), RFC 8985
+# (probes), RFC 8257 (DCTCP); Alizadeh et al., "Data Center TCP", SIGCOMM 2010; Vasudevan et al., "Safe and effective
+# fine-grained TCP retransmissions for datacenter communication", SIGCOMM 2009.
