@@ -1,13 +1,13 @@
 # %% [markdown] id="goal"
 # # Lab 17: A fabric
 #
-# **Time:** about 3 hours, 20 minutes of them for measurements. **You need:** BGP (Lab 15), queues and congestion control
-# (labs 04, 11 and 12).
+# **Time:** about 3 hours, 20 minutes of them for measurements. **You need:** BGP (Lab 15), queues and congestion
+# control (labs 04, 11 and 12).
 #
-# A data centre joins its racks by many equal paths, and its servers answer all at once. You configure a fabric of leaves
-# and spines by BGP, and predict how flows meet on its paths. You cut a spine. Then eight servers answer one host at the
-# same instant, and you predict how many of them lose a packet and what that costs. In the end you keep a queue short
-# with DCTCP.
+# A data centre joins its racks by many equal paths, and its servers answer all at once. You configure a fabric of
+# leaves and spines by BGP, and predict how flows meet on its paths. You cut a spine. Then eight servers answer one
+# host at the same instant, and you predict how many of them lose a packet and what that costs. In the end you keep a
+# queue short with DCTCP.
 
 # %% id="imports"
 from linklab import frr, lab17, measure, show, start
@@ -37,8 +37,8 @@ show.network(lab)
 #     exit
 #
 # The timers: a *keepalive* each second, and a neighbour that is silent for 3 s is given up. The fourth line has its
-# question below. **Your turn:** complete the function. First leave the fourth line out, and look at the routes of leaf1;
-# then add it. Wait with `frr.wait_for_routes(lab)` and `lab.sleep(5)`.
+# question below. **Your turn:** complete the function. First leave the fourth line out, and look at the routes of
+# leaf1; then add it. Wait with `frr.wait_for_routes(lab)` and `lab.sleep(5)`.
 
 
 # %% answer="bgp"
@@ -173,8 +173,8 @@ show.network(measure.run_together(lab, films, record=True))
 # %% [markdown] id="claim-task"
 # ### A claim to test
 #
-# Ask a language model how a fabric spreads its load, and you get a paragraph like this one. It is fluent, and one of its
-# sentences is wrong.
+# Ask a language model how a fabric spreads its load, and you get a paragraph like this one. It is fluent, and one of
+# its sentences is wrong.
 #
 # > (1) If only addresses are hashed, all connections between two hosts take the same path. (2) With ports in the hash,
 # > many small connections spread nearly evenly, and how far from even follows the binomial law. (3) A fabric with as
@@ -182,8 +182,8 @@ show.network(measure.run_together(lab, films, record=True))
 # > them. (4) Flows that meet share one link while another one may be idle, and none of them moves while it lasts.
 #
 # **Your turn:** find the wrong sentence, and measure the run that shows it. Store the sentence's number and the run.
-# `lab17.fabric(4)` has four spines: start it, configure it with your `bgp`, wait for its routes and 5 s more, set policy 1
-# on both leaves, and run the four transfers of `lab17.PAIRS` for 3 s.
+# `lab17.fabric(4)` has four spines: start it, configure it with your `bgp`, wait for its routes and 5 s more, set
+# policy 1 on both leaves, and run the four transfers of `lab17.PAIRS` for 3 s.
 
 # %% answer="claim"
 ### BEGIN SOLUTION
@@ -233,8 +233,8 @@ outage
 lab17.check_predicted(outage).require()
 
 # %% [markdown] id="cut-run-task"
-# **Your turn:** cut spine1 for 4 s, once silently and once so that it is seen, and keep both runs. The streams end before
-# the cut is healed: 4.5 s of streams, cut at 1 s. Between the runs wait until leaf1 has both routes again
+# **Your turn:** cut spine1 for 4 s, once silently and once so that it is seen, and keep both runs. The streams end
+# before the cut is healed: 4.5 s of streams, cut at 1 s. Between the runs wait until leaf1 has both routes again
 # (`lab.sleep(10)`, and look).
 
 # %% answer="cut"
@@ -272,8 +272,8 @@ lab17.check_moved({"moved": moved}).require()
 # is 11 packets. All go through the queue of leaf1-eth1; links of servers are as fast as the machine.
 #
 # **Predict** two numbers. How many requests are the fewest with which a packet is lost? (`rack.links[0].queue_packets`
-# is how many the queue holds.) And how many ms does a server wait, at least, if all segments of its answer are lost? Any
-# prediction earns the point.
+# is how many the queue holds.) And how many ms does a server wait, at least, if all segments of its answer are lost?
+# Any prediction earns the point.
 
 # %% answer="incast-predict"
 lab.stop()
@@ -295,8 +295,8 @@ incast
 lab17.check_predicted(incast).require()
 
 # %% [markdown] id="incast-run-task"
-# Servers of today send a *tail loss probe* (RFC 8985), which is switched off in the next cell, as it was when incast was
-# found (2008). **Your turn:** measure four runs. `answers["fits"]`: the most requests without a loss;
+# Servers of today send a *tail loss probe* (RFC 8985), which is switched off in the next cell, as it was when incast
+# was found (2008). **Your turn:** measure four runs. `answers["fits"]`: the most requests without a loss;
 # `answers["first"]`: one more; `answers["twice"]`: twice as many as fit; then switch the probe on again
 # (`tcp_early_retrans=3` on all servers): `answers["probe"]`, as many as in `twice`.
 
@@ -403,8 +403,8 @@ lab17.figures.queues(marks)
 
 # %% [markdown] id="fabric-question"
 # **Question.** The rack of section 4 loses packets whenever all servers answer. Somebody proposes (1) twice as many
-# spines, (2) a queue that is twice as long, (3) DCTCP on all servers. What does each of them change for the answers, and
-# for the mouse of section 5? Name one thing that would help more.
+# spines, (2) a queue that is twice as long, (3) DCTCP on all servers. What does each of them change for the answers,
+# and for the mouse of section 5? Name one thing that would help more.
 
 # %% [markdown] reflect="fabric" points=3
 # (1) Nothing: the answers meet in the queue of the last link, behind the leaf, and spines lie before it. (2) The first
@@ -426,11 +426,12 @@ lab17.calibration()
 # %% [markdown] id="end-of-lab"
 # ## Summary
 #
-# - Leaf and spine give as many equal paths as spines. BGP uses them all where lists of autonomous systems may differ that
-#   are equally long.
+# - Leaf and spine give as many equal paths as spines. BGP uses them all where lists of autonomous systems may differ
+#   that are equally long.
 # - A hash keeps each flow on one path. Many small flows spread by the binomial law. Few large flows meet: with four
 #   flows and four spines in 91 of 100 cases.
-# - A silent failure lasts from *hold time minus keepalive* to the *hold time*; one that an interface sees, milliseconds.
+# - A silent failure lasts from *hold time minus keepalive* to the *hold time*; one that an interface sees,
+#   milliseconds.
 # - Incast: first windows that arrive together lose packets from *queue / window* servers on, and a lost end costs the
 #   least timeout, 200 ms, unless a probe tells of it.
 # - DCTCP keeps the queue near K, because it lowers its window by the share of marks.
