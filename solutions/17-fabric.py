@@ -246,7 +246,7 @@ for kind in cuts:
     print(kind, [it.lost_packets for it in cuts[kind].results[:8]], "packets of 10 ms lost")
     lab.sleep(10)
 ### STARTER
-# # YOUR TURN: cuts["silent"] = measure.run_together(lab, [*lab17.streams(4.5), measure.Cut(...)]), and "seen"
+# # YOUR TURN: cuts["silent"] = measure.run_together(lab, [..., ...]), and cuts["seen"]
 ### END SOLUTION
 
 # %% check="cut" points=2
@@ -371,7 +371,7 @@ lab17.check_sawtooth(sawtooth).require()
 #   CoDel marks what has waited for longer than the threshold. K packets of 1514 bytes need how long on this link?
 #   Write it as `6.1ms`, say.
 
-# %% answer="marking"
+# %% id="beside"
 lab = start(lab17.rack(marking=True))
 
 
@@ -381,6 +381,7 @@ def beside(control):
     return [elephant, measure.QueueFlow("leaf1", "h1", duration_s=3, interval_s=0.01), ping]
 
 
+# %% answer="marking"
 marks = dict.fromkeys(["cubic", "dctcp"])
 ### BEGIN SOLUTION
 marks["cubic"] = measure.run_together(lab, beside("cubic"))
@@ -391,7 +392,7 @@ codel = f"codel limit 100 target 1s interval 1s ce_threshold {threshold}"
 lab["leaf1"].cmd(f"tc qdisc replace dev leaf1-eth1 parent 5:1 {codel}")
 marks["dctcp"] = measure.run_together(lab, beside("dctcp"))
 ### STARTER
-# # YOUR TURN: marks["cubic"] = measure.run_together(lab, beside("cubic")), then ECN, tc, and "dctcp"
+# # YOUR TURN: marks["cubic"] = measure.run_together(lab, ...); then ECN, tc, and marks["dctcp"]
 ### END SOLUTION
 
 # %% check="marking" points=3

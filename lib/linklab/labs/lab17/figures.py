@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from linklab.labs import NOTHING
 from linklab.labs.lab17.networks import K
@@ -10,7 +11,9 @@ from linklab.labs.tables import runs_table
 from linklab.measure import PageResult, PingResult, QueueResult, Run
 from linklab.show import Table
 from linklab.show.chart import lines
-from linklab.show.figure import Drawing
+
+if TYPE_CHECKING:
+    from linklab.show.figure import Drawing
 
 MaybeRun = Run | None
 
