@@ -447,6 +447,9 @@ lab17.calibration()
 #    has arrived.</details>
 # 3. How small may K be? <details><summary>Answer</summary>The queue must not run empty: k + 1 is more than the fall.
 #    Alizadeh and others find K > bdp / 7.</details>
+# 4. A cable of spine1 is repaired, and leaf1 sends packets to spine1 at once. Why may they be lost for a second?
+#    <details><summary>Answer</summary>spine1 must learn the routes to the other leaves again before it can pass
+#    anything on. A router that has just come up should attract packets only when it knows all routes.</details>
 #
 # ### Where to read on
 #
