@@ -53,7 +53,7 @@ _DROPPED = re.compile(
               |glib-2.0|X11|libdrm|gcc|libmysofa|pam|pam-configs|openmpt123|util-linux|aclocal|pkgconfig|tabset|readline
               |ffmpeg/[^/]*\.ffpreset)/
       | usr/share/doc/(?![^/]+/copyright/?$)
-      | usr/bin/(ffplay$|py3|dh_|localedef$) | usr/sbin/(arpd|iconvconfig|zic)$ | etc/rmt$
+      | usr/bin/(ffplay$|py3|dh_|localedef$) | usr/sbin/(arpd|iconvconfig|zic|nsd-.*)$ | etc/rmt$
       | usr/lib/frr/(eigrpd|fabricd|ldpd|nhrpd|pathd|pbrd|pim6?d|sharpd|vrrpd)$
       | usr/lib/x86_64-linux-gnu/frr/modules/(pathd|sharpd)
       | usr/include/ | usr/games/ | usr/lib/systemd/ | usr/lib/udev/ | usr/lib/tmpfiles.d/ | usr/lib/sysusers.d/
