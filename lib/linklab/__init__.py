@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from linklab.labs.lab16 import rules as lab16
     from linklab.labs.lab17 import rules as lab17
     from linklab.labs.lab18 import rules as lab18
+    from linklab.labs.lab19 import rules as lab19
     from linklab.program import Program
     from linklab.programs import simpleperf as simpleperf
 

@@ -1,0 +1,140 @@
+"""Lab 19's checks: right numbers and runs pass, and what looks right is refused; controllers by what they do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from linklab.analysis.traces import generated
+from linklab.course import using
+from linklab.labs.lab19 import networks
+from linklab.labs.lab19 import rules as lab19
+from linklab.measure import (
+    Origin,
+    PingFlow,
+    PingResult,
+    Run,
+    TcpFlow,
+    TcpResult,
+    ToolResult,
+    Varying,
+    VaryingResult,
+)
+from linklab.network import COURSE, expected_state
+from linklab.network.variants import variant
+from tests.labs.predicted import commit
+from tests.notebooks.run_notebook import ROOT
+
+STATE = expected_state(networks.the_network())
+ORIGIN = Origin("t", "7", STATE)
+
+
+def transfer(control: str, mbps: float, duration_s: float = 14) -> TcpResult:
+    flow = TcpFlow("h1", "h2", duration_s, congestion=control)
+    return TcpResult(flow, ORIGIN, mbps, 1, duration_s, 0, control, (), ())
+
+
+def followed(trace: str, **other: Any) -> VaryingResult:
+    flow = Varying("r1", "r2", networks.TRACES[trace], 15, **({"queue_packets": 250} | other))
+    return VaryingResult(flow, ORIGIN, 10.0, 30.0, "r1-eth1", 1_000_000, 1000, 0)
+
+
+def run(*results: ToolResult) -> Run:
+    return Run(results, 0.0)
+
+
+def transfers() -> dict[str, Run]:
+    found = {}
+    for name in lab19.TRANSFERS:
+        trace, control = name.split()
+        mbps = 0.9 * networks.TRACES[trace].mean_mbps
+        found[name] = run(transfer(control, mbps), followed(trace))
+    return found
+
+
+def pings(longest_ms: float) -> PingResult:
+    return PingResult(PingFlow("h1", "h2", 15), ORIGIN, (20.0, longest_ms), 20.0, 30.0, longest_ms, 8.0, 0, 0)
+
+
+def test_littles_law_for_both_windows() -> None:
+    right = {"small": 1.5, "large": 60 * 12 / networks.steady().mean_mbps - 20}
+    commit(lab19.PREDICTIONS, "fixed", right)
+    assert lab19.check_fixed(right).passed
+    assert lab19.check_fixed({"small": 1.45, "large": right["large"] + 1}).passed
+
+
+@pytest.mark.parametrize(
+    ("small", "more_ms"), [(3.0, 0), (None, 0), (1.5, 20), (1.5, -20)], ids=["one way", "none", "round trip", "queue"]
+)
+def test_wrong_numbers_of_windows_are_refused(small: float | None, more_ms: float) -> None:
+    large = 60 * 12 / networks.steady().mean_mbps - 20
+    assert not lab19.check_fixed({"small": small, "large": large + more_ms}).passed
+
+
+def test_the_path_is_read_as_it_is() -> None:
+    assert lab19.check_look({"rtt_ms": 20.1, "queue_packets": 250}).passed
+    assert not lab19.check_look({"rtt_ms": 10, "queue_packets": 250}).passed
+    assert not lab19.check_look({"rtt_ms": 20.1, "queue_packets": 1000}).passed
+
+
+def test_what_reno_cubic_and_bbr_do_passes() -> None:
+    result = lab19.check_transfers(transfers())
+    assert result.passed, str(result)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        run(transfer("reno", 5), followed("cellular")),
+        run(transfer("bbr", 5), followed("satellite")),
+        run(transfer("bbr", 5)),
+        run(transfer("bbr", 5, 5), followed("cellular")),
+        run(transfer("bbr", 7), followed("cellular", queue_packets=1000)),
+        run(transfer("bbr", 2), followed("cellular")),
+        run(transfer("bbr", 12), followed("cellular")),
+        None,
+    ],
+    ids=["control", "trace", "no trace", "short", "queue", "too little", "too much", "nothing"],
+)
+def test_other_runs_are_refused(wrong: Run | None) -> None:
+    assert not lab19.check_transfers(transfers() | {"cellular bbr": wrong}).passed
+
+
+def test_the_wrong_sentence_needs_pings_that_wait() -> None:
+    shows = run(transfer("bbr", 5), pings(95.0), followed("wireless"))
+    assert lab19.check_claim(4, shows).passed
+    for number, wrong in (
+        (3, shows),
+        (4, run(transfer("bbr", 5), pings(25.0), followed("wireless"))),
+        (4, run(transfer("cubic", 5), pings(95.0), followed("wireless"))),
+        (4, run(transfer("bbr", 5), pings(95.0), followed("cellular"))),
+        (4, run(transfer("bbr", 5), pings(95.0))),
+    ):
+        assert not lab19.check_claim(number, wrong).passed
+
+
+def test_each_student_has_a_network_and_a_steady_trace_of_their_own() -> None:
+    with using(variant("ada", b"a course secret for trials")):
+        own = networks.the_network()
+    assert own != networks.the_network()
+    assert networks.the_network().link("r1-r2").delay_ms == COURSE.link("L1").delay_ms
+
+
+def test_the_gap_of_a_hand_over_is_found() -> None:
+    begin_s, end_s = networks.gap_s(generated("satellite", 1, 20))
+    assert 0.2 <= end_s - begin_s <= 0.6
+
+
+@pytest.mark.large
+@pytest.mark.lab
+def test_the_finished_controller_passes_and_a_small_window_does_not(tmp_path: Path) -> None:
+    finished = str(ROOT / "solutions" / "controller.py")
+    finished_text = Path(finished).read_text()
+    for check in (lab19.check_window, lab19.check_copies, lab19.check_gap):
+        result = check(finished)
+        assert result.passed, str(result)
+    small = tmp_path / "controller.py"
+    small.write_text(finished_text.replace("return self.window_packets", "return 5"))
+    assert not lab19.check_window(str(small)).passed
