@@ -65,7 +65,8 @@ def test_the_right_number_passes_rounded_too_and_numbers_beyond_the_interval_fai
         right, (low, high) = question.expected.value, question.interval
         for answer in (right, float(f"{right:.5g}")):
             assert _judged(question, answer).passed, (name, answer)
-        for answer in (low - 0.03 * abs(right), high + 0.03 * abs(right)):
+        beyond = 0.03 * (abs(right) or 1)
+        for answer in (low - beyond, high + beyond):
             assert not _judged(question, answer).passed, (name, answer)
 
 
