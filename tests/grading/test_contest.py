@@ -13,10 +13,10 @@ import distributed
 import pytest
 
 from linklab import cli
-from linklab.analysis.traces import Trace, write_trace
 from linklab.dask_run import Cluster
 from linklab.grading import contest
 from linklab.grading.contest import Entry, Standing, TraceScore
+from linklab.network.traces import Trace, write_trace
 from linklab.programs import congestion
 from linklab.runtime.backends import Kind
 from tests.programs.congestion import controllers

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from linklab.analysis.traces import generated
 from linklab.course import using
 from linklab.labs.lab19 import networks
 from linklab.labs.lab19 import rules as lab19
@@ -23,6 +22,7 @@ from linklab.measure import (
     VaryingResult,
 )
 from linklab.network import COURSE, expected_state
+from linklab.network.traces import generated
 from linklab.network.variants import variant
 from tests.labs.predicted import commit
 from tests.notebooks.run_notebook import ROOT

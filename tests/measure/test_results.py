@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from linklab import schema
-from linklab.analysis.traces import Trace
 from linklab.errors import MeasurementError
 from linklab.grade import values
 from linklab.measure import (
@@ -59,6 +58,7 @@ from linklab.measure.tools import TOOLS, tool_of
 from linklab.measure.tools.queues import QueueSample
 from linklab.measure.tools.sockets import SocketSample
 from linklab.network import TWO_HOSTS, expected_state
+from linklab.network.traces import Trace
 from tests.support.printed import parsed
 
 QUEUE = QueueCounters("r1", "r1-eth1", 100, 150000, 3, 90, 0)

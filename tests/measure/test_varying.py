@@ -8,10 +8,10 @@ from collections.abc import Iterator
 import pytest
 
 import linklab
-from linklab.analysis.traces import Trace, capacity_bytes, generated
 from linklab.errors import MeasurementError
 from linklab.measure import ConstantRateFlow, EchoFlow, EchoResult, Varying, VaryingResult, run, run_together
 from linklab.network import COURSE
+from linklab.network.traces import Trace, capacity_bytes, generated
 from linklab.runtime.backends import Kind
 
 FLOOD = ConstantRateFlow("h1", "h4", 15, 2.9, 1400, dither=False)

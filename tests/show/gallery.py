@@ -13,7 +13,6 @@ from matplotlib.image import imsave
 
 from linklab import show
 from linklab.analysis import Comparison, Expectation, Load, experiment
-from linklab.analysis.traces import Trace
 from linklab.labs.lab11 import figures as lab11_figures
 from linklab.labs.lab12 import figures as lab12_figures
 from linklab.labs.lab12 import rules as lab12
@@ -30,6 +29,7 @@ from linklab.measure import (
     UdpResult,
 )
 from linklab.network import COURSE
+from linklab.network.traces import Trace
 from linklab.programs.reliable.transfers import PlayedTransfer, TransferPlan
 from linklab.show import chart, packets, video
 from linklab.show.figure import Drawing

@@ -334,7 +334,7 @@ def _line(error: BaseException) -> str:
 
 _MODULES: Final[Mapping[str, tuple[str, ...]]] = {
     "grade.predictions": ("Prediction",),
-    "analysis.traces": ("Trace",),
+    "network.traces": ("Trace",),
     "measure.results": ("Run", "Origin", "QueueCounters", "Sample", "Stream"),
     "measure.repeats": ("Spread", "Repeats"),
     "measure.prober": ("Probe",),

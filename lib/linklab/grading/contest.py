@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Final
 
 from linklab import __version__, schema
-from linklab.analysis.traces import Trace, read_trace
 from linklab.dask_run import Cluster, WorkerPlace
 from linklab.digests import linklab_digest
 from linklab.errors import LinklabError, MeasurementError
@@ -31,6 +30,7 @@ from linklab.grading.names import cleaned, folder_of
 from linklab.grading.pages import leaderboard
 from linklab.grading.recognise import newest_program
 from linklab.grading.submissions import Submission, collect, opened
+from linklab.network.traces import Trace, read_trace
 from linklab.programs import congestion
 from linklab.programs.submission import ProgramError, read
 

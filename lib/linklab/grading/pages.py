@@ -14,12 +14,12 @@ from typing import Any, Final
 
 from markupsafe import Markup as Safe
 
-from linklab.analysis.traces import Bound
 from linklab.grade import calibration
 from linklab.grading import overview
 from linklab.grading.grades import ClassGrade, StudentGrade
 from linklab.grading.kit import KitLab
 from linklab.grading.verdict import Verdict
+from linklab.network.traces import Bound
 from linklab.report.model import Facts, FreeText, Graded, Item, LabRecord
 from linklab.report.page import SORTING, encodable, environment, script_of, style
 from linklab.report.safe_html import question_of

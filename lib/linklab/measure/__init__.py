@@ -7,7 +7,7 @@ and the kernel's time of each arrival), `EchoFlow` (round trips of UDP), `Consta
 instants), `VideoFlow` (a real video), `SocketsFlow` (what a node's TCP connections say of themselves), `QueueFlow`
 (what waits in a queue), `PageFlow` (web pages, one after another), `WebFlow` (a page with objects over TLS, by each
 version of HTTP). A `Cut` among the flows cuts a cable at an instant, and heals it; a `Varying` has a link follow a
-trace (`linklab.analysis.traces`). `Events` say what happened in a recorded run, and why. A tool that is missing, or
+trace (`linklab.network.traces`). `Events` say what happened in a recorded run, and why. A tool that is missing, or
 output that cannot be parsed, raises `linklab.errors.MeasurementError`; it is never counted as loss.
 """
 

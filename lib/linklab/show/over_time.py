@@ -12,7 +12,6 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
 from linklab.analysis import LoadExpectation
-from linklab.analysis.traces import OPPORTUNITY_BYTES, Trace, capacity_mbps, omniscient
 from linklab.errors import MeasurementError
 from linklab.measure import (
     PingResult,
@@ -25,6 +24,7 @@ from linklab.measure import (
     UdpResult,
     VaryingResult,
 )
+from linklab.network.traces import OPPORTUNITY_BYTES, Trace, capacity_mbps, omniscient
 from linklab.show.chart import (
     BLACK,
     BLUE,

@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from linklab.analysis.traces import Trace
+from linklab.network.traces import Trace
 from linklab.programs import congestion
 from linklab.programs.congestion import Flow, path
 from linklab.runtime.backends import Kind

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from linklab.analysis.traces import Trace
 from linklab.labs.lab19.networks import TRACES
 from linklab.labs.tables import runs_table
 from linklab.measure import Run
+from linklab.network.traces import Trace
 from linklab.programs import congestion
 from linklab.programs.congestion import Flow, path
 from linklab.show import LinkOverTime, Table, varying

@@ -7,11 +7,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from linklab.analysis.traces import Trace, generated
 from linklab.course import course_network
 from linklab.labs.bottlenecks import Cable, derived
 from linklab.measure import Varying
 from linklab.network import Network
+from linklab.network.traces import Trace, generated
 from linklab.programs import congestion
 from linklab.programs.congestion import Flow
 from linklab.programs.submission import read

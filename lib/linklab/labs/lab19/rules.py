@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from linklab.analysis import Expectation, jain_index
-from linklab.analysis.traces import capacity_mbps
 from linklab.grade.check import Check, Hints, Refuse
 from linklab.grade.choices import letters
 from linklab.grade.measured import measured, state_of_run
@@ -35,6 +34,7 @@ from linklab.labs.lab19.networks import (
     tried,
 )
 from linklab.measure import ConstantRateFlow, PingFlow, PingResult, TcpFlow, TcpResult, UdpFlow, Varying
+from linklab.network.traces import capacity_mbps
 from linklab.programs.congestion import Flow, path
 from linklab.units import ETHERNET_MTU_BYTES
 

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar, Final
 
-from linklab.analysis.traces import Trace, capacity_mbps
 from linklab.errors import MeasurementError
 from linklab.guest import varying
 from linklab.measure.flows import FlowOf, Seconds
 from linklab.measure.results import Origin, ToolResult
 from linklab.measure.tool import IN_LAB, Job, Tool, program_command
 from linklab.network import NetworkState, Shape
+from linklab.network.traces import Trace, capacity_mbps
 from linklab.schema import Range
 from linklab.units import BITS_PER_BYTE
 

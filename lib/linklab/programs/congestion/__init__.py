@@ -19,7 +19,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final
 
-from linklab.analysis.traces import Bound, Trace, generated, omniscient
+from linklab.network.traces import Bound, Trace, generated, omniscient
 from linklab.programs.congestion import path, runs
 from linklab.programs.congestion.runs import Flow
 from linklab.programs.place import LabPlace

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from linklab.analysis.traces import Trace
+from linklab.network.traces import Trace
 from linklab.programs.congestion import path, transport
 from linklab.programs.engine.program import BREACHES
 from linklab.programs.scenes import last_line

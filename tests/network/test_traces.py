@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from linklab.analysis.traces import (
+from linklab.errors import MeasurementError
+from linklab.network.traces import (
     KINDS,
     Bound,
     Trace,
@@ -17,7 +18,6 @@ from linklab.analysis.traces import (
     read_trace,
     write_trace,
 )
-from linklab.errors import MeasurementError
 
 THREE = Trace("three", (0, 5, 5, 10))
 
