@@ -15,7 +15,7 @@ import pytest
 from linklab import cli
 from linklab.dask_run import Cluster
 from linklab.grading import contest
-from linklab.grading.contest import Entry, Standing, TraceScore
+from linklab.grading.contest import Contestant, Standing, TraceScore
 from linklab.network.traces import Trace, write_trace
 from linklab.programs import congestion
 from linklab.runtime.backends import Kind
@@ -81,7 +81,7 @@ def test_the_page_names_nobody_but_as_they_named_themselves(tmp_path: Path) -> N
 
 
 def _judged(text: str, traces: Sequence[Trace] = (SLOW,)) -> Standing:
-    return contest.judged(Entry("eve", "Eve", text.encode()), traces)
+    return contest.judged(Contestant("eve", "Eve", text.encode()), traces)
 
 
 @pytest.fixture
@@ -143,7 +143,10 @@ def test_the_same_digits_for_a_student_and_again_for_a_judge(
 @pytest.mark.lab
 @pytest.mark.large
 def test_workers_of_a_cluster_give_the_same_digits(virtual: Kind, tmp_path: Path) -> None:
-    entries = [Entry("ada", "Ada", controllers.fixed(4).encode()), Entry("bob", "Bob", controllers.RENO.encode())]
+    entries = [
+        Contestant("ada", "Ada", controllers.fixed(4).encode()),
+        Contestant("bob", "Bob", controllers.RENO.encode()),
+    ]
     here = contest.judge_all(entries, [SLOW], tmp_path / "here", 1, None, lambda _: None)
     with (
         distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as one,

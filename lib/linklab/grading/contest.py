@@ -56,7 +56,7 @@ class TraceScore:
 
 
 @dataclass(frozen=True)
-class Entry:
+class Contestant:
     """A controller: whose it is, what the leaderboard calls it, its text, or why there is none."""
 
     student: str
@@ -83,7 +83,7 @@ class Standing:
 Tell = Callable[[str], None]
 
 
-def judged(entry: Entry, traces: Sequence[Trace]) -> Standing:
+def judged(entry: Contestant, traces: Sequence[Trace]) -> Standing:
     """Run a controller on all traces in a lab of its own, up to the first one that goes wrong.
 
     Raises LabError where no lab can run.
@@ -99,14 +99,14 @@ def judged(entry: Entry, traces: Sequence[Trace]) -> Standing:
     return Standing(entry.student, entry.name, tuple(scores), trouble)
 
 
-def entry_of(student: str, file: Path) -> Entry:
+def entry_of(student: str, file: Path) -> Contestant:
     """Read a controller; nothing of it is run. Only this one file counts: a module beside it does not come along."""
     try:
         program = read(file)
     except ProgramError as error:
-        return Entry(student, _plain_name(""), trouble=cleaned(str(error).removeprefix(f"{file} "), 200))
+        return Contestant(student, _plain_name(""), trouble=cleaned(str(error).removeprefix(f"{file} "), 200))
     text = program.files[program.name]
-    return Entry(student, _plain_name(_name_in(text)), text)
+    return Contestant(student, _plain_name(_name_in(text)), text)
 
 
 def _name_in(text: bytes) -> str:
@@ -122,7 +122,7 @@ def _plain_name(name: str) -> str:
 
 def entries(
     downloads: Sequence[Path], students: Mapping[str, Sequence[str]] | None, pattern: str
-) -> tuple[list[Entry], tuple[str, ...]]:
+) -> tuple[list[Contestant], tuple[str, ...]]:
     """Return the controller of each student in what a platform exported, also where there is none, and a line for each
     submission that nobody gets.
 
@@ -134,19 +134,19 @@ def entries(
         everybody = list(collected.submissions.values())
         found = run_bounded(partial(_entry, place=place), everybody, jobs=1)
     read_entries = [
-        Entry(one.student, _plain_name(""), trouble=came.why) if isinstance(came, WorkFailed) else came
+        Contestant(one.student, _plain_name(""), trouble=came.why) if isinstance(came, WorkFailed) else came
         for one, came in zip(everybody, found, strict=True)
     ]
     return read_entries, collected.unmatched
 
 
-def _entry(one: Submission, place: Path) -> Entry:
+def _entry(one: Submission, place: Path) -> Contestant:
     """Read what one student handed in, in a process of its own: the files may be anything."""
     with tempfile.TemporaryDirectory(dir=place) as name:
         files = opened(one, Path(name)).files
         best = newest_program(CONTROLLER, "", files, [])
         if best is None:
-            return Entry(one.student, _plain_name(""), trouble=f"no {CONTROLLER} was handed in")
+            return Contestant(one.student, _plain_name(""), trouble=f"no {CONTROLLER} was handed in")
         file = Path(name) / CONTROLLER
         if best.path != file:
             shutil.copy(best.path, file)
@@ -162,7 +162,7 @@ def read_traces(folder: Path) -> list[Trace]:
 
 
 def judge_all(
-    wanted: Sequence[Entry], traces: Sequence[Trace], folder: Path, jobs: int, cluster: Cluster | None, tell: Tell
+    wanted: Sequence[Contestant], traces: Sequence[Trace], folder: Path, jobs: int, cluster: Cluster | None, tell: Tell
 ) -> list[Standing]:
     """Judge all controllers, ``jobs`` at once or on a cluster's workers; return their standings, in the same order.
 
@@ -178,7 +178,7 @@ def judge_all(
     total = len(wanted)
     tell(f"{total} controllers, {len(found)} judged before, {len(traces)} traces")
 
-    def done(entry: Entry, outcome: Standing | WorkFailed | LinklabError) -> None:
+    def done(entry: Contestant, outcome: Standing | WorkFailed | LinklabError) -> None:
         if isinstance(outcome, Standing):
             found[entry.student] = outcome
             kept = {"key": keys[entry.student], "standing": schema.dump(outcome)}
@@ -199,12 +199,12 @@ def judge_all(
     return [found[entry.student] for entry in wanted]
 
 
-def _judged_on_worker(entry: Entry, traces: Sequence[Trace], place: WorkerPlace) -> Standing:
+def _judged_on_worker(entry: Contestant, traces: Sequence[Trace], place: WorkerPlace) -> Standing:
     """Judge on a worker of a cluster. A worker that is lost meanwhile costs its time, and another one judges."""
     return judged(entry, traces)
 
 
-def _key(entry: Entry, traces: Sequence[Trace]) -> str:
+def _key(entry: Contestant, traces: Sequence[Trace]) -> str:
     """Return a digest of all that a standing rests on."""
     parts = [entry.text, entry.name.encode(), entry.trouble.encode(), linklab_digest()]
     parts += [json.dumps([trace.name, trace.opportunities_ms]).encode() for trace in traces]
@@ -221,25 +221,25 @@ def _kept(file: Path, key: str) -> Standing | None:
 
 
 @dataclass(frozen=True)
-class Row:
+class RankedStanding:
     """A standing with its rank: equal scores share one. Empty where there was trouble."""
 
     rank: str
     standing: Standing
 
 
-def ranked(standings: Iterable[Standing]) -> list[Row]:
+def ranked(standings: Iterable[Standing]) -> list[RankedStanding]:
     """Return all in the order of the leaderboard: the best first, then by name, and whoever had trouble last."""
-    rows: list[Row] = []
+    rows: list[RankedStanding] = []
     best = sorted(standings, key=lambda one: (one.score is None, -(one.score or 0.0), one.name, one.student))
     for number, one in enumerate(best, 1):
         ties = bool(rows) and one.score is not None and rows[-1].standing.score == one.score
         rank = rows[-1].rank if ties else str(number) if one.score is not None else ""
-        rows.append(Row(rank, one))
+        rows.append(RankedStanding(rank, one))
     return rows
 
 
-def write_results(rows: Sequence[Row], traces: Sequence[Trace], output: Path) -> None:
+def write_results(rows: Sequence[RankedStanding], traces: Sequence[Trace], output: Path) -> None:
     """Write ``contest.csv``, for the instructor, and ``index.html``, where all have the names that they chose."""
     heads = [f"{trace.name} {what}" for trace in traces for what in ("score", "Mbit/s", "p95 delay ms")]
     table = [["rank", "name", "student", "score", *heads, "trouble"]]

@@ -89,9 +89,9 @@ def _tell(line: str) -> None:
 
 
 def _say(row: object) -> None:
-    from linklab.grading.contest import Row
+    from linklab.grading.contest import RankedStanding
 
-    assert isinstance(row, Row)
+    assert isinstance(row, RankedStanding)
     one = row.standing
     for each in one.scores:
         print(

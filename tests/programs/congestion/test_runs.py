@@ -9,7 +9,7 @@ import pytest
 
 from linklab.network.traces import Trace
 from linklab.programs import congestion
-from linklab.programs.congestion import Flow, path
+from linklab.programs.congestion import ControlledFlow, path
 from linklab.runtime.backends import Kind
 
 from .controllers import fixed
@@ -19,7 +19,7 @@ STEADY: Final = Trace("a packet a millisecond", tuple(range(1, 1001)))
 """12 Mbit/s of IP packets."""
 
 
-def _flows(text: str, tmp_path: Path, trace: Trace = STEADY, copies: int = 1) -> tuple[Flow, ...]:
+def _flows(text: str, tmp_path: Path, trace: Trace = STEADY, copies: int = 1) -> tuple[ControlledFlow, ...]:
     file = tmp_path / "controller.py"
     file.write_text(text)
     return congestion.run(file, trace, seconds=5.0, copies=copies)

@@ -10,7 +10,7 @@ from linklab.labs.tables import runs_table
 from linklab.measure import Run
 from linklab.network.traces import Trace
 from linklab.programs import congestion
-from linklab.programs.congestion import Flow, path
+from linklab.programs.congestion import ControlledFlow, path
 from linklab.show import LinkOverTime, Table, varying
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def transfer_table(runs: Mapping[str, Run | None]) -> Table | str:
     )
 
 
-def flow_table(flows: Mapping[str, Flow]) -> Table:
+def flow_table(flows: Mapping[str, ControlledFlow]) -> Table:
     """Show throughput, delay and score of a controller on each of the public traces."""
     rows = [
         (
@@ -45,6 +45,6 @@ def flow_table(flows: Mapping[str, Flow]) -> Table:
     return Table(("trace", "throughput (Mbit/s)", "95 % of delays below (ms)", "score", "trouble"), tuple(rows))
 
 
-def flow_figure(flow: Flow, trace: Trace) -> Drawing:
+def flow_figure(flow: ControlledFlow, trace: Trace) -> Drawing:
     """Draw what a controller made of a trace: capacity and what passed, window, what waited, delays."""
     return varying(LinkOverTime(trace, flow.seconds, path.DELAY_MS, flow.deliveries, flow.windows))

@@ -13,7 +13,7 @@ from linklab.measure import Varying
 from linklab.network import Network
 from linklab.network.traces import Trace, generated
 from linklab.programs import congestion
-from linklab.programs.congestion import Flow
+from linklab.programs.congestion import ControlledFlow
 from linklab.programs.submission import read
 from linklab.show.cell_view import tell
 
@@ -72,13 +72,13 @@ def link(trace: Trace) -> Varying:
     return Varying(*LINK, trace, LINK_S, queue_packets=QUEUE_PACKETS)
 
 
-def fixed(packets: int) -> Flow:
+def fixed(packets: int) -> ControlledFlow:
     """Run a controller whose window is always so many packets on the trace `steady`, and return what it did."""
     ((flow,),) = congestion.played(_FIXED.format(packets=int(packets)).encode(), [steady()])
     return flow
 
 
-def tried(file: str | Path = "controller.py") -> dict[str, Flow]:
+def tried(file: str | Path = "controller.py") -> dict[str, ControlledFlow]:
     """Run a controller on each of the public traces, and return what it did, by the trace's name.
 
     The same program is run once: what it does is the same each time. Raises LinklabError where there is none.
@@ -86,7 +86,7 @@ def tried(file: str | Path = "controller.py") -> dict[str, Flow]:
     return {name: _flows(_text(file), trace)[0] for name, trace in TRACES.items()}
 
 
-def copies(file: str | Path) -> tuple[Flow, ...]:
+def copies(file: str | Path) -> tuple[ControlledFlow, ...]:
     """Run two copies of a controller on the trace `steady`. Raises as `tried`."""
     return _flows(_text(file), steady(), 2)
 
@@ -97,7 +97,7 @@ def _text(file: str | Path) -> bytes:
 
 
 @cache
-def _flows(controller: bytes, trace: Trace, count: int = 1) -> tuple[Flow, ...]:
+def _flows(controller: bytes, trace: Trace, count: int = 1) -> tuple[ControlledFlow, ...]:
     tell(f"the trace {trace.name}")
     (flows,) = congestion.played(controller, [trace], copies=count)
     return flows

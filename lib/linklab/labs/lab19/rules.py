@@ -35,7 +35,7 @@ from linklab.labs.lab19.networks import (
 )
 from linklab.measure import ConstantRateFlow, PingFlow, PingResult, TcpFlow, TcpResult, UdpFlow, Varying
 from linklab.network.traces import capacity_mbps
-from linklab.programs.congestion import Flow, path
+from linklab.programs.congestion import ControlledFlow, path
 from linklab.units import ETHERNET_MTU_BYTES
 
 __all__: list[str] = []
@@ -199,7 +199,7 @@ _AFTER_S: Final = 0.5
 _LOOK_S: Final = 3.0
 
 
-def _refuse_trouble(what: str, *flows: Flow) -> None:
+def _refuse_trouble(what: str, *flows: ControlledFlow) -> None:
     """Refuse a controller that was ended before its time."""
     for flow in flows:
         if flow.trouble:
@@ -213,7 +213,7 @@ def _held(what: str, found: float, least: float, unit: str, hints: Hints) -> Che
     return Check.failing(what, f"{shown} is too little", hints, expected, shown)
 
 
-def _used(name: str, flow: Flow) -> Check:
+def _used(name: str, flow: ControlledFlow) -> Check:
     _refuse_trouble(name, flow)
     hints = (
         "the link lets a packet go at an instant, and none waits: the window is too small then",

@@ -21,12 +21,12 @@ from typing import Final
 
 from linklab.network.traces import Bound, Trace, generated, omniscient
 from linklab.programs.congestion import path, runs
-from linklab.programs.congestion.runs import Flow
+from linklab.programs.congestion.runs import ControlledFlow
 from linklab.programs.place import LabPlace
 from linklab.programs.scenes import play_with_retry
 from linklab.programs.submission import read
 
-__all__ = ["PUBLIC", "SECONDS", "Flow", "bound", "played", "run", "score"]
+__all__ = ["PUBLIC", "SECONDS", "ControlledFlow", "bound", "played", "run", "score"]
 
 SECONDS: Final = 20
 """How long a controller runs on a trace in a contest."""
@@ -36,7 +36,7 @@ _STALL_CPU_S: Final = 30.0
 """A run that has cost a lab so much computing makes no progress: ordinary ones cost 2 to 8 s."""
 
 
-def run(file: str | Path, trace: Trace, *, seconds: float = SECONDS, copies: int = 1) -> tuple[Flow, ...]:
+def run(file: str | Path, trace: Trace, *, seconds: float = SECONDS, copies: int = 1) -> tuple[ControlledFlow, ...]:
     """Run a controller for so many seconds, and so many copies of it side by side; return what each did.
 
     Raises ProgramError where there is no program, and LabError where no lab is.
@@ -48,7 +48,7 @@ def run(file: str | Path, trace: Trace, *, seconds: float = SECONDS, copies: int
 
 def played(
     controller: bytes, traces: Sequence[Trace], seconds: float = SECONDS, copies: int = 1
-) -> Iterator[tuple[Flow, ...]]:
+) -> Iterator[tuple[ControlledFlow, ...]]:
     """Run a controller's text on one trace after the other in one lab; yield what each copy did. Raises LabError."""
     with closing(LabPlace(runs.transport_program(), path.path_of(copies), stall_cpu_s=_STALL_CPU_S)) as place:
         for trace in traces:
@@ -61,7 +61,7 @@ def bound(trace: Trace, seconds: float = SECONDS) -> Bound:
     return omniscient(trace, path.RTT_MS, 0, 1000 * seconds)
 
 
-def score(flow: Flow, trace: Trace) -> float:
+def score(flow: ControlledFlow, trace: Trace) -> float:
     """Return the logarithm to base 2 of throughput over delay, relative to that of a sender that knows the trace.
 
     It is below 0: -1 is half as good as can be, -2 a quarter. It is -inf where nothing arrived or where there was

@@ -76,7 +76,7 @@ def scene(controller: bytes, trace: Trace, seconds: float, senders: int) -> dict
 
 
 @dataclass(frozen=True)
-class Flow:
+class ControlledFlow:
     """What became of one sender's packets, in seconds since the start of the trace, when the senders start too.
 
     ``deliveries`` are the packets that arrived, each once: when it was sent, and when it arrived. ``windows`` is how
@@ -108,11 +108,11 @@ class Flow:
         return 0.0 if self.trouble or not self.deliveries else self.throughput_mbps / self.delay_p95_ms
 
 
-def flows_of(record: Mapping[str, Any], seconds: float, senders: int) -> tuple[Flow, ...]:
+def flows_of(record: Mapping[str, Any], seconds: float, senders: int) -> tuple[ControlledFlow, ...]:
     """Return what became of each sender's packets, from the record of a `scene`."""
     programs = [act["program"] for act in record["acts"] if "program" in act][:senders]
     if "tapped" not in record or len(programs) < senders:
-        return (Flow(seconds, (), 0, (), NO_END),) * senders
+        return (ControlledFlow(seconds, (), 0, (), NO_END),) * senders
     notes = _notes(record["tapped"])
     return tuple(
         _flow(notes, number, senders, seconds, program, record["varying_from_ns"])
@@ -132,7 +132,7 @@ def _notes(packed: str) -> list[_Note]:
 
 def _flow(
     notes: list[_Note], number: int, senders: int, seconds: float, program: Mapping[str, Any], began_ns: int
-) -> Flow:
+) -> ControlledFlow:
     leaves, arrives, source = 2 * (number - 1), 2 * senders + 1, socket.inet_aton(path.sender_address(number))
     sent_ns: dict[bytes, int] = {}
     arrived: dict[int, tuple[int, int]] = {}
@@ -146,7 +146,7 @@ def _flow(
             arrived.setdefault(transport.DATA.unpack(which)[0], (sent_ns[which], time_ns))
     deliveries = tuple(((sent - began_ns) / 1e9, (came - began_ns) / 1e9) for sent, came in arrived.values())
     sent_packets = sum(tap == leaves and head[_SOURCE] == source for _, tap, head in notes)
-    return Flow(seconds, deliveries, sent_packets, _windows(program["kept"]), _trouble(program))
+    return ControlledFlow(seconds, deliveries, sent_packets, _windows(program["kept"]), _trouble(program))
 
 
 def _windows(kept: str | None) -> tuple[tuple[float, float], ...]:
