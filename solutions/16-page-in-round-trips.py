@@ -1,8 +1,8 @@
 # %% [markdown] id="goal"
 # # Lab 16: A page in round trips
 #
-# **Time:** about 2 hours and 45 minutes, five minutes of them for measurements. **You need:** round trips and their
-# parts (Lab 04), windows (Lab 05), Python.
+# **Time:** about 3 hours, five minutes of them for measurements. **You need:** round trips and their parts (Lab 04),
+# windows (Lab 05), Python.
 #
 # You type a name into a browser. A second later the page is there. Where does this second go? Mostly not into sending
 # bytes: it is a chain of round trips, and each of them waits for the one before. You write a resolver that finds the
@@ -25,16 +25,16 @@ show.network(lab)
 # ## 1. Who knows an address? (15 minutes)
 #
 # `client` sits behind an access link of 400 Mbit/s (r1-r2; your own network may have another rate). Each server has its
-# own distance: `rtt_ms` has the round trips from `client`. The browser needs the address of `www.shop.example`. No
-# server knows all addresses (RFC 1034):
+# own distance: `rtt_ms` has the round trips from `client`. The browser needs the address of `www.shop.example`, and
+# asks the *domain name system* (DNS) for it. None of its servers knows all addresses (RFC 1034):
 #
 # - `nsroot` serves the *root*. It knows who serves `example`.
 # - `nstop` serves the top-level domain `example`. It knows who serves `shop.example`.
 # - `nszone` serves the zone `shop.example`. It is its *authority*, and knows the address of `www.shop.example`.
 #
 # A server that knows somebody closer to the answer sends a *referral*: the name of that server (`NS`, in the section
-# AUTHORITY), and its address (`A`, in the section ADDITIONAL). The number before `IN` is the *TTL*: for so many seconds
-# whoever asked may keep this.
+# AUTHORITY), and its address (`A`, in the section ADDITIONAL). The number before `IN` is the *TTL*: whoever asked may
+# keep this for so many seconds.
 #
 # **Your turn:** the next cell asks all three. Run it, and answer its question with a letter. Then ping `www` from
 # `client` three times (`-c 3`): is its round trip as printed above?
@@ -55,9 +55,9 @@ print(lab["client"].cmd(f"ping -n -c 3 {lab['www'].address}"))
 lab16.check_glue(glue).require()
 
 # %% [markdown] id="lookup-task"
-# A *resolver* does what you have just seen: it asks the root, then follows referrals until somebody has the address. It
-# runs on `client`. **Predict** how long it takes for the first question, and for the same question one second later, in
-# ms. Any prediction earns the point.
+# A *resolver* does what you have just seen: it asks the root, then follows referrals until somebody has the address.
+# Most resolvers belong to a provider, and answer all its customers; yours runs on `client`. **Predict** how long it
+# takes for the first question, and for the same question one second later, in ms. Any prediction earns the point.
 
 # %% answer="lookup-predict"
 lookup = lab16.predict(
@@ -84,15 +84,17 @@ lab16.check_predicted(lookup).require()
 #
 # **Your turn:** write its two methods, as texts.
 #
-# - `fits(query, answer)` says whether this is an answer to this question. Anybody can send a packet to your port. The
-#   right answer has the question's number (`id`) and repeats the question (`question`).
+# - `fits(query, answer)` says whether this is an answer to this question. Anybody can send a packet to your port, and
+#   write the server's address on it. The right answer has the question's number (`id`) and repeats the question
+#   (`question`).
 # - `resolve(name)` returns the address and the seconds for which whoever asked may keep it, or None where there is no
-#   address. Begin at `ROOT`, and follow referrals. Keep the answer in `self.kept` until its TTL ends: it counts from
+#   address. Begin at `ROOT`, and follow referrals. Keep the answer in `self.kept` until its TTL ends, which counts from
 #   the instant at which the answer arrives (`time.monotonic()`). Then ask anew.
 #
-# The cell behind them starts your resolver on `client`. `lab16.look_up(lab, seconds, ...)` asks it after so many
-# seconds each, and shows when it was asked, what it answered, and whom it asked itself. An exception of your code
-# stands below the table. The check plays questions of its own in another lab, some of them with forged answers.
+# The cell behind them starts your resolver on `client`. `lab16.look_up(lab, seconds, ...)` asks it several times, each
+# time so many seconds after the answer before. It shows when your resolver was asked, what it answered, and whom it
+# asked itself. If your code raises an exception, you find it below the table. The check asks questions of its own in
+# another lab, some of them with forged answers.
 
 # %% answer="fits"
 print(lab16.head())
@@ -141,7 +143,7 @@ lab16.check_resolver(mine).require()
 # 1448 bytes. When they are acknowledged it sends twice as many, and so on: *slow start*.
 #
 # **Predict** when each part is there, in ms from the beginning: the name, the first byte of a file of 60,000 bytes, and
-# its last byte. Nothing is kept before. Ignore how long bytes occupy a link: the links are fast.
+# its last byte. The resolver has kept nothing yet. Ignore how long bytes occupy a link: the links are fast.
 #
 # Then measure. `measure.WebFlow("client", "www", http="2", objects=0, base_bytes=60_000, by_name=True)` loads this file
 # over HTTP/2. The server is nginx, the browser libcurl (the library of `curl`), and `by_name=True` asks *your*
@@ -187,9 +189,9 @@ lab16.check_page(page).require()
 # is lost, and HTTP's own headers are small: ignore them. Then load a file of each size in `lab16.SIZES` alone, over
 # HTTP/2 and without the name, and compare. Eighteen times as many bytes: how many times as long?
 #
-# Large sites let their servers begin with more than 10 segments. On `www`, `ip route change default via ADDRESS
-# initcwnd 30` does that; `ip route` shows the address. Load 35,000 bytes once more with it, keep the result as
-# `sizes["initcwnd"]`, and set the window back to 10.
+# Many large sites let their servers begin with more than the 10 segments of RFC 6928. On `www`, `ip route change
+# default via ADDRESS initcwnd 30` does that; `ip route` shows the address. Load 35,000 bytes once more with it, keep
+# the result as `sizes["initcwnd"]`, and set the window back to 10.
 
 
 # %% answer="rounds"
@@ -284,9 +286,9 @@ show.network(measure.run_together(lab, [lab16.flow("six")], record=True))
 #
 # TLS 1.3 can resume a session: the server gave the browser a *ticket* at the first visit. With *early data* (0-RTT) the
 # browser sends its request together with TLS's first message, encrypted by the ticket's key. TCP's handshake stays.
-# `visits=2` loads the page twice, the second time over new connections; `early_data=True` uses the ticket so. (The
-# lab's curl has no early data over HTTP/3: there a second visit takes as long as the first. Others have it, and then
-# the request is in the very first packet.)
+# `visits=2` loads the page twice, the second time over new connections; `early_data=True` sends the first request of
+# the second visit as early data. (The lab's curl has no early data over HTTP/3: there a second visit takes as long as
+# the first. Other programs have it, and then the request leaves together with QUIC's first packet.)
 #
 # **Your turn:** measure both, `HTTP/2` with `early_data=True`, `HTTP/3` without. `page_ms` is the second visit's.
 
@@ -319,8 +321,8 @@ lab16.check_early(early).require()
 # ## 6. One packet is lost (25 minutes)
 #
 # `lab16.lose_object(lab)` lets r2 lose one packet of the next page, once: the one that carries object number
-# `lab16.lost_object()`. The eight objects leave the server in their order, one packet each. After three later packets
-# the server knows that one is missing, and sends it again.
+# `lab16.lost_object()`. The eight objects leave the server in their order, one packet each. When the server hears that
+# three later packets have arrived, it takes the missing one for lost, and sends it again.
 #
 # **Predict** for HTTP/2 and HTTP/3 how many of the eight objects come later than they would without the loss.
 
@@ -362,17 +364,19 @@ show.network(measure.run_together(lab, [lab16.flow("HTTP/2")], record=True))
 # %% [markdown] id="poison-task"
 # ## 7. A poisoned cache (15 minutes)
 #
-# Somebody wants your resolver to keep a wrong address. They cannot see your questions, but they can let you ask (by a
+# Somebody wants your resolver to keep a wrong address. They cannot see your questions, but they can make you ask (by a
 # link in a mail, say), and send forged answers with the address of `nszone` as the sender. The first answer that fits
-# is kept, for a TTL that the forger chooses. A forged answer has 100 bytes on the cable, and the forger sends at the
-# rate of the course network's L3: `forger_mbps`. The last question of a lookup is the one they forge.
+# is kept, for a TTL that the forger chooses. (If the right answer comes first, they must wait until its TTL ends, or
+# make you ask for another name.) A forged answer has 100 bytes on the cable, and the forger sends at the rate of the
+# course network's L3: `forger_mbps`. They forge answers to the last question of a lookup.
 #
 # **Your turn:** compute
 #
 # - `window`: for how many ms after this question forged answers count;
 # - `forged`: how many of them arrive in this time;
-# - `chance`: with which chance, in percent, one of them fits, if only the id (16 bits) must be guessed, each a new one;
-# - `lookups`: in one of how many lookups they succeed if the port must be right as well, one of 28,232.
+# - `chance`: the chance, in percent, that one of them fits, if only the id (16 bits) must be guessed, and each forged
+#   answer has another id;
+# - `lookups`: how many lookups they need on average, if they must guess the port too: Linux takes one of 28,232.
 
 # %% answer="poison"
 forger_mbps = lab16.forger_mbps()
@@ -427,12 +431,12 @@ lab16.check_claim(wrong_sentence, shows_it).require()
 # HTTP/3 for them? Use what you measured.
 
 # %% [markdown] reflect="mobile" points=4
-# HTTP/2 puts all objects on one TCP connection, and TCP hands over its bytes in order. One lost packet lets all objects
-# behind it wait for a round trip, although their bytes have arrived (head-of-line blocking), as in the run with one
-# loss. With six connections a loss stops only the objects of its own connection: one sixth of the page. It also halves
-# only one of six windows, and six connections begin with six first windows. QUIC keeps an order only within a stream:
-# one loss delays one object, as measured, while the single connection and the handshake of one round trip stay. But
-# HTTP/3 has one congestion window, too, so its rate still falls at a loss.
+# HTTP/2 puts all objects on one TCP connection, and TCP hands over its bytes in order. One lost packet makes all
+# objects behind it wait for a round trip, although their bytes have arrived (head-of-line blocking), as in the run with
+# one loss. With six connections a loss stops only the objects of its own connection: one sixth of the page. It also
+# lowers only one of six windows, and six connections begin with six first windows. QUIC keeps an order only within a
+# stream: one loss delays one object, as measured, while the single connection and the handshake of one round trip stay.
+# But HTTP/3 has one congestion window, too, so its rate still falls at a loss.
 #
 # **Rubric.** 4 points: one TCP connection delivers in order, so all objects behind the loss wait; with six connections
 # only those of one connection; a loss halves the only window (or one of six); HTTP/3 delays only the lost object, but
@@ -448,19 +452,23 @@ lab16.calibration()
 # ## Summary
 #
 # - A resolver asks root, top-level and authoritative servers one after another: a round trip each. It keeps the answer
-#   until the TTL ends. It believes an answer by its id, its port and its question.
+#   until the TTL ends. It knows the right answer by id and question, and by the addresses and ports of its packet.
 # - A first request costs one round trip for TCP and one for TLS 1.3; QUIC needs one for both. Early data save one
 #   more.
-# - A file takes round trips by the logarithm of its size: the window begins with 10 segments and doubles.
+# - As long as nothing is lost and the link is not full, a file takes round trips by the logarithm of its size: the
+#   window begins with 10 segments and doubles.
 # - HTTP/1.0 pays handshakes for each file. HTTP/2 and 3 ask for all objects at once.
-# - After a loss TCP hands over nothing that lies behind it: HTTP/2's objects wait for each other, HTTP/3's do not.
+# - After a loss TCP hands over nothing that lies behind it until the lost packet has come: HTTP/2's objects wait for
+#   each other, HTTP/3's do not.
 #
 # **Review questions** (no points)
 #
-# 1. Why do browsers open connections to a link's server before you click? <details><summary>Answer</summary>Name, TCP
-#    and TLS take their round trips while you read: only the request is left.</details>
-# 2. A site halves its TTL. Who notices? <details><summary>Answer</summary>Its name servers get twice as many questions,
-#    and some more users wait for a lookup. In turn, a new address is known everywhere sooner.</details>
+# 1. You read a page, and your browser already opens connections to servers whose pages you may click next. Why?
+#    <details><summary>Answer</summary>Name, TCP and TLS take their round trips while you read: only the request is
+#    left.</details>
+# 2. A site halves its TTL. Who notices? <details><summary>Answer</summary>Its name servers get more questions: up to
+#    twice as many from resolvers that are asked all the time, hardly more from those that are asked seldom. Some more
+#    users wait for a lookup. In turn, a new address is known everywhere sooner.</details>
 # 3. In section 4, when would six connections beat HTTP/2 without any loss? <details><summary>Answer</summary>When the
 #    objects are many segments long: six connections begin with six first windows of 10 segments each, and one
 #    connection with one.</details>
@@ -469,6 +477,6 @@ lab16.calibration()
 #
 # ### Where to read on
 #
-# The [glossary](glossary.md); RFC 1034 and 1035 (DNS), RFC 5452 (forged answers), RFC 8446 (TLS 1.3), RFC 6928 (ten
-# segments), RFC 9112 to 9114 (HTTP/1.1, 2, 3), RFC 9000 and 9002 (QUIC). Kurose & Ross: the application layer. M.
-# Belshe, *More Bandwidth Doesn't Matter (Much)*, 2010.
+# The [glossary](glossary.md); RFC 1034 and 1035 (DNS), RFC 5452 (forged answers), RFC 4033 (DNSSEC: answers that are
+# signed), RFC 8446 (TLS 1.3), RFC 8470 (early data), RFC 6928 (ten segments), RFC 9112 to 9114 (HTTP/1.1, 2, 3), RFC
+# 9000 and 9002 (QUIC). Kurose & Ross: the application layer. M. Belshe, *More Bandwidth Doesn't Matter (Much)*, 2010.

@@ -1,13 +1,13 @@
 # %% [markdown] id="goal"
 # # Lab 17: A fabric
 #
-# **Time:** about 3 hours, 20 minutes of them for measurements. **You need:** BGP (Lab 15), queues and congestion
-# control (labs 04, 11 and 12).
+# **Time:** about 3 hours, 20 minutes of them for measurements. **You need:** BGP (Lab 15, section 7), shares of a link
+# (Lab 06), congestion control and ECN (labs 11 and 12).
 #
 # A data centre joins its racks by many equal paths, and its servers answer all at once. You configure a fabric of
 # leaves and spines by BGP, and predict how flows meet on its paths. You cut a spine. Then eight servers answer one
-# host at the same instant, and you predict how many of them lose a packet and what that costs. In the end you keep a
-# queue short with DCTCP.
+# host at the same instant. You predict from how many answers on a packet is lost, and what that costs. In the end you
+# keep a queue short with DCTCP, a TCP that reacts to how many of its packets are marked.
 
 # %% id="imports"
 from linklab import frr, lab17, measure, show, start
@@ -22,7 +22,7 @@ show.network(lab)
 # ## 1. Leaf and spine (30 minutes)
 #
 # Each *leaf* has a link to each *spine*, and hosts only at leaves. So there are as many equal paths between two leaves
-# as spines. Large data centres route by BGP (RFC 7938): here each router is an autonomous system of its own.
+# as spines. Many large data centres route by BGP (RFC 7938): here each router is an autonomous system of its own.
 # `lab17.AS[name]` has its number, `lab17.peers(fabric, name)` the numbers of its neighbours by their addresses, and
 # `lab17.prefixes(fabric, name)` the prefixes of its own hosts. On the plain network leaf1 needs
 #
@@ -88,8 +88,8 @@ lab17.check_relax({"relax": relax}).require()
 # %% [markdown] id="chances-task"
 # ## 2. Who meets whom (45 minutes)
 #
-# A router that has several next hops must not send the packets of one flow over all of them: they would overtake each
-# other, and TCP would take that for loss (RFC 2992). So it computes a *hash* of each packet's header, and the hash
+# A router that has several next hops should not send the packets of one flow over all of them: they would overtake each
+# other, and TCP would take that for loss (RFC 2991). So it computes a *hash* of each packet's header, and the hash
 # chooses the next hop. A good hash spreads flows as fair coins would, whatever the flows are. And it is blind: it does
 # not know what other flows do.
 #
@@ -137,8 +137,8 @@ lab17.check_spread(spread).require()
 # %% [markdown] id="rates-task"
 # Few large flows are another matter: chance decides who meets whom, and it stays so while the flows last. The next cell
 # runs four transfers for 8 s (policy 1 is still set), and says which spine each of them took. Their *max-min* rates
-# follow from that: flows that meet share their spine's link, and who is alone has it alone (Lab 06). Headers leave
-# 95.6 % of a link's rate for data.
+# follow from that: flows that meet share their spine's link in equal parts, and who is alone has it alone (Lab 06).
+# Headers leave 95.6 % of a link's rate for data.
 #
 # **Your turn:** compute the max-min rate of each flow in Mbit/s: `rates["h1-h3"]`, and so on.
 
@@ -162,6 +162,11 @@ print(rates)
 lab17.check_rates(four, rates).require()
 
 # %% [markdown] id="replay-text"
+# Compare your rates with those that were measured. Flows that met need not have had equal parts: on the plain network
+# three of them had 2.9, 4.4 and 2.2 Mbit/s, where the max-min rate is 3.2. Together they fill their link, and the check
+# asks for no more. TCP tends to equal parts only over many losses. Here the queue is short, chance decides who loses a
+# packet, and the loser needs seconds to catch up: 8 s are too few.
+#
 # The next cell records the whole fabric while four short transfers run. Play it: each flow has its own colour, and you
 # see who meets whom, and where packets wait.
 
@@ -179,7 +184,8 @@ show.network(measure.run_together(lab, films, record=True))
 # > (1) If only addresses are hashed, all connections between two hosts take the same path. (2) With ports in the hash,
 # > many small connections spread nearly evenly, and how far from even follows the binomial law. (3) A fabric with as
 # > many spines as there are large flows gives each flow a spine of its own, because the hash spreads flows evenly over
-# > them. (4) Flows that meet share one link while another one may be idle, and none of them moves while it lasts.
+# > them. (4) Flows that meet share one link while another one may be idle, and none of them moves as long as the
+# > routes stay the same.
 #
 # **Your turn:** find the wrong sentence, and measure the run that shows it. Store the sentence's number and the run.
 # `lab17.fabric(4)` has four spines: start it, configure it with your `bgp`, wait for its routes and 5 s more, set
@@ -211,10 +217,11 @@ lab17.check_claim(wrong_sentence, shows_it).require()
 # ## 3. A spine is cut (25 minutes)
 #
 # `lab17.streams(seconds)` has eight streams, a packet each 10 ms. `measure.Cut("spine1", duration_s=4, start_s=1)` sets
-# all interfaces of spine1 and those at the other ends of its cables down; with `silent=True` no interface notices.
+# all interfaces of spine1 and those at the other ends of its cables down. With `silent=True` all packets are lost on
+# these cables, and no interface notices.
 #
-# **Predict** the shortest and the longest time for which flows by spine1 are lost after a *silent* cut, in seconds. A
-# keepalive comes each second, and the hold time is 3 s. Any prediction earns the point.
+# **Predict** the shortest and the longest time for which the packets of flows by spine1 are lost after a *silent* cut,
+# in seconds. A keepalive comes each second, and the hold time is 3 s. Any prediction earns the point.
 
 # %% answer="cut-predict"
 outage = lab17.predict(
@@ -233,8 +240,8 @@ outage
 lab17.check_predicted(outage).require()
 
 # %% [markdown] id="cut-run-task"
-# **Your turn:** cut spine1 for 4 s, once silently and once so that it is seen, and keep both runs. The streams end
-# before the cut is healed: 4.5 s of streams, cut at 1 s. Between the runs wait until leaf1 has both routes again
+# **Your turn:** cut spine1 for 4 s, once silently and once so that it is seen, and keep both runs. The streams must end
+# before the cut is healed: let them last 4.5 s, and cut at 1 s. Between the runs wait until leaf1 has both routes again
 # (`lab.sleep(10)`, and look).
 
 # %% answer="cut"
@@ -267,13 +274,14 @@ lab17.check_moved({"moved": moved}).require()
 # ## 4. All answer at once (40 minutes)
 #
 # In the new network, h1 asks the eight servers of its rack. `lab17.asks(number)` has so many requests, all at the same
-# instant, over connections of their own. An answer has ten segments, which is just the first window of TCP (RFC 6928):
-# no server waits for an acknowledgement. The packet that closes the connection (FIN) may leave besides, so each answer
-# is 11 packets. All go through the queue of leaf1-eth1; links of servers are as fast as the machine.
+# instant, over connections of their own; the ninth goes to the first server again. An answer has ten segments, just
+# the first window of TCP (RFC 6928): no server waits for an acknowledgement. Linux lets the packet that closes the
+# connection (FIN) leave besides, so each answer is 11 packets. All go through the queue of leaf1-eth1. The links of
+# the servers have no rate of their own, so all answers are there at once.
 #
-# **Predict** two numbers. How many requests are the fewest with which a packet is lost? (`rack.links[0].queue_packets`
-# is how many the queue holds.) And how many ms does a server wait, at least, if all segments of its answer are lost?
-# Any prediction earns the point.
+# **Predict** two numbers. How many requests does it take until a packet is lost? (`rack.links[0].queue_packets` is how
+# many packets the queue holds.) And if all segments of an answer are lost, nothing is acknowledged, and its server
+# waits for the *retransmission timeout*: how many ms is that at least, in Linux? Any prediction earns the point.
 
 # %% answer="incast-predict"
 lab.stop()
@@ -295,10 +303,13 @@ incast
 lab17.check_predicted(incast).require()
 
 # %% [markdown] id="incast-run-task"
-# Servers of today send a *tail loss probe* (RFC 8985), which is switched off in the next cell, as it was when incast
-# was found (2008). **Your turn:** measure four runs. `answers["fits"]`: the most requests without a loss;
-# `answers["first"]`: one more; `answers["twice"]`: twice as many as fit; then switch the probe on again
-# (`tcp_early_retrans=3` on all servers): `answers["probe"]`, as many as in `twice`.
+# If answers come at once and overflow a queue, that is *incast*. Servers of today send a *tail loss probe* (RFC 8985):
+# if no acknowledgement has come for about two round trips, they send the last segment once more. The next cell
+# switches it off, for TCP had no probe when incast was studied first (Phanishayee and others, 2008).
+#
+# **Your turn:** measure four runs. `answers["fits"]`: the most requests without a loss; `answers["first"]`: one more;
+# `answers["twice"]`: twice as many as fit; then switch the probe on again (`tcp_early_retrans=3` on all servers):
+# `answers["probe"]`, as many as in `twice`.
 
 # %% answer="incast"
 crowd = start(rack)
@@ -335,13 +346,15 @@ lab17.check_timeout({"timeout": timeout}).require()
 # %% [markdown] id="sawtooth-task"
 # ## 5. A queue that stays short (40 minutes)
 #
-# With *DCTCP* (RFC 8257) a queue marks each packet that finds more than K packets, and the sender counts marks. If a
-# share a of its packets is marked, it lowers its window by a/2 of itself: by little for few marks. By the model of
-# Alizadeh and others (2010), one flow of DCTCP behaves so:
+# With *DCTCP* (RFC 8257) a queue marks each packet that finds more than K packets, and the sender counts marks. It
+# keeps an average `a` of the share of its packets that is marked, and lowers its window by a/2 of itself: by little if
+# few are marked. By the model of Alizadeh and others (2010), one flow of DCTCP behaves so:
 #
-# - The path itself holds `bdp` packets. From a window of W = bdp + k on, packets are marked, one round trip later.
-# - So the window rises to W + 1, and the queue to k + 1. The share of marks comes to a = sqrt(2 / W).
+# - The path itself holds `bdp` packets. Once the window is W = bdp + k, packets find k others in the queue. Before the
+#   sender hears of the first mark, the window has risen to W + 1, and the queue to k + 1.
 # - Then the window falls by (W + 1) * a / 2, and so does the queue.
+# - The window grows by 1 each round trip, so it needs about W * a / 2 round trips until it falls again. Only in the
+#   last of them packets are marked: a = 2 / (W * a), and so a = sqrt(2 / W).
 #
 # **Your turn:** write a function that returns the least and the largest queue, in packets, as a list.
 
@@ -368,8 +381,9 @@ lab17.check_sawtooth(sawtooth).require()
 #
 # - On h1 and h2: `sysctl -w net.ipv4.tcp_ecn=1 net.ipv4.tcp_congestion_control=dctcp`, as both ends need it.
 # - On leaf1: `tc qdisc replace dev leaf1-eth1 parent 5:1 codel limit 100 target 1s interval 1s ce_threshold THRESHOLD`.
-#   CoDel marks what has waited for longer than the threshold. K packets of 1514 bytes need how long on this link?
-#   Write it as `6.1ms`, say.
+#   CoDel marks what has waited for longer than the threshold: how long do K packets of 1514 bytes need on this link?
+#   Write it as `6.1ms`, say. (`5:1` is where this queue hangs. With a target of 1 s, CoDel's own control, that of
+#   Lab 12, has nothing to do.)
 
 # %% id="beside"
 lab = start(lab17.rack(marking=True))
@@ -403,17 +417,17 @@ display(lab17.figures.queue_table(marks))
 lab17.figures.queues(marks)
 
 # %% [markdown] id="fabric-question"
-# **Question.** The rack of section 4 loses packets whenever all servers answer. Somebody proposes (1) twice as many
-# spines, (2) a queue that is twice as long, (3) DCTCP on all servers. What does each of them change for the answers,
-# and for the mouse of section 5? Name one thing that would help more.
+# **Question.** The rack of section 4 loses packets if too many answers come at once. Somebody proposes (1) twice as
+# many spines, (2) a queue that is twice as long, (3) DCTCP on all servers. What does each of them change for the
+# answers, and for the mouse of section 5? Name one thing that would help more.
 
 # %% [markdown] reflect="fabric" points=3
 # (1) Nothing: the answers meet in the queue of the last link, behind the leaf, and spines lie before it. (2) The first
-# loss comes with twice as many servers. But a queue that is twice as long also delays the mouse beside a CUBIC elephant
+# loss comes with twice as many answers. But a queue that is twice as long also delays the mouse beside a CUBIC elephant
 # twice as long. (3) The mouse waits for about K packets only. But the first windows arrive before any mark can reach a
-# server, so the loss of incast stays, as long as the number of servers times the first window is more than the queue
-# holds. (It leaves more room in the queue if elephants are there, too.) More helps: smaller first windows, answers that
-# are spread in time, a least timeout of about the round trip, or tail loss probes.
+# server, so the loss of incast stays, as long as the number of answers times the first window is more than the queue
+# holds. (It leaves more room in the queue if elephants are there, too.) What helps more: smaller first windows, answers
+# that are spread in time, a least timeout of about the round trip, or tail loss probes.
 #
 # **Rubric.** 3 points: (1) nothing, as the queue is at the last link; (2) the loss comes later, but the mouse waits
 # longer; (3) the mouse waits for K, but the first windows come before any mark, with one help that is named. 1 point
@@ -427,32 +441,33 @@ lab17.calibration()
 # %% [markdown] id="end-of-lab"
 # ## Summary
 #
-# - Leaf and spine give as many equal paths as spines. BGP uses them all where lists of autonomous systems may differ
-#   that are equally long.
+# - Leaf and spine give as many equal paths as spines. BGP uses them all if it may take equally long lists of autonomous
+#   systems for equal.
 # - A hash keeps each flow on one path. Many small flows spread by the binomial law. Few large flows meet: with four
 #   flows and four spines in 91 of 100 cases.
-# - A silent failure lasts from *hold time minus keepalive* to the *hold time*; one that an interface sees,
-#   milliseconds.
-# - Incast: first windows that arrive together lose packets from *queue / window* servers on, and a lost end costs the
-#   least timeout, 200 ms, unless a probe tells of it.
-# - DCTCP keeps the queue near K, because it lowers its window by the share of marks.
+# - A silent failure costs flows between *hold time minus keepalive* and the *hold time*; one that an interface sees
+#   costs milliseconds.
+# - Incast: packets are lost as soon as the first windows that arrive together are more than the queue holds. A lost end
+#   costs the least timeout, in Linux 200 ms, unless a probe tells of it.
+# - DCTCP keeps the queue near K, because it lowers its window by half the share of its packets that is marked.
 #
 # **Review questions** (no points)
 #
 # 1. A fabric has 4 spines, and all flows are equally large. How many flows must it have so that the fullest spine gets
 #    at most a few percent more than its share? <details><summary>Answer</summary>The standard deviation is about
 #    sqrt(n * 3) / 4 flows of n / 4 on average, so sqrt(3 / n) of the share: 5 % for n = 1200.</details>
-# 2. Linux's RTO has a least value of 200 ms. Why not 1 ms for all? <details><summary>Answer</summary>A receiver may
-#    delay its acknowledgement, by up to 200 ms in some systems: with a shorter timeout the sender would repeat what
-#    has arrived.</details>
-# 3. How small may K be? <details><summary>Answer</summary>The queue must not run empty: k + 1 is more than the fall.
-#    Alizadeh and others find K > bdp / 7.</details>
+# 2. Linux's retransmission timeout has a least value of 200 ms. Why not 1 ms for all?
+#    <details><summary>Answer</summary>A receiver may delay its acknowledgement, in Linux by up to 200 ms: with a
+#    shorter timeout the sender would repeat what has arrived.</details>
+# 3. How small may K be? <details><summary>Answer</summary>The queue must not run empty: k + 1 must be more than the
+#    fall. Alizadeh and others find that K > bdp / 7 is enough, however many flows there are.</details>
 # 4. A cable of spine1 is repaired, and leaf1 sends packets to spine1 at once. Why may they be lost for a second?
 #    <details><summary>Answer</summary>spine1 must learn the routes to the other leaves again before it can pass
 #    anything on. A router that has just come up should attract packets only when it knows all routes.</details>
 #
 # ### Where to read on
 #
-# The [glossary](glossary.md); RFC 7938 (BGP in data centres), RFC 2992 (hashing), RFC 6928 (first window), RFC 8985
-# (probes), RFC 8257 (DCTCP); Alizadeh et al., "Data Center TCP", SIGCOMM 2010; Vasudevan et al., "Safe and effective
-# fine-grained TCP retransmissions for datacenter communication", SIGCOMM 2009.
+# The [glossary](glossary.md); RFC 7938 (BGP in data centres), RFC 2991 and 2992 (hashing), RFC 6928 (first window),
+# RFC 8985 (probes), RFC 8257 (DCTCP); Phanishayee et al., "Measurement and analysis of TCP throughput collapse in
+# cluster-based storage systems", FAST 2008 (incast); Alizadeh et al., "Data Center TCP", SIGCOMM 2010; Vasudevan et
+# al., "Safe and effective fine-grained TCP retransmissions for datacenter communication", SIGCOMM 2009.
