@@ -1,13 +1,13 @@
 # %% [markdown] id="goal"
 # # Lab 18: Who may start
 #
-# **Time:** about 3 hours, five minutes of them for measurements. **You need:** routes (Lab 01), path MTU (Lab 08), and
-# how TCP opens a connection.
+# **Time:** about 3 hours and 30 minutes, five minutes of them for measurements. **You need:** routes (Lab 01), path
+# MTU (Lab 08), and how TCP opens a connection.
 #
 # In the middle of the network stand devices that remember: a home router with NAT, a filter, a server's queue of
 # half-open connections. What they remember decides who may start to talk to whom, and for how long. You build these
-# devices from rules, find out when they forget, and see what breaks when they drop too much. **Do such experiments only
-# in networks that you made yourself**, as this one, whose packets never leave your lab.
+# devices from rules, find out when they forget, and see what breaks when they drop too much. **Do such experiments
+# only in networks that you made yourself**, as this one, whose packets never leave your lab.
 
 # %% id="imports"
 from linklab import lab18, measure, show, start
@@ -25,10 +25,11 @@ show.network(lab)
 # both homes are *private* (RFC 1918): no router outside has a route to them. So an answer to h1 does not find its way.
 #
 # A home router helps with **network address translation** (NAT, RFC 3022). In each packet that leaves the home it
-# writes its own outer address in place of the source. It remembers this as a *mapping*, and in the answer it puts the
-# home's address back. In Linux, nftables does this. The next cell makes a table and a chain, which sees all packets
-# that leave a router. `masquerade` is the statement that changes the source; before it stands which packets are meant:
-# `oifname r1-eth1` means "leaves by the interface r1-eth1".
+# writes its own outer address in place of the source, and another port if this one is taken. It remembers this as a
+# *mapping*, and in the answer it puts the home's address and port back. In Linux, nftables does this. The next cell
+# makes a table, and in it a chain: it sees the first packet of each exchange that leaves a router, and all other
+# packets follow the mapping. `masquerade` is the statement that changes the source; before it stands which packets are
+# meant: `oifname r1-eth1` means "leaves by the interface r1-eth1".
 #
 # **Your turn:** add the rule to the chain `out` of r1, and to that of r2: `nft add rule ip home out ...`.
 
@@ -52,7 +53,10 @@ lab18.check_nat(lab).require()
 # `lab18.late(lab, 1, exchanges=1)` lets h1 ask h3 one question, which h3 answers. After one second of silence h3 sends
 # one more datagram, the *late* one. The next cell records this. Its first output has size, addresses and ports of each
 # packet: by r1-eth1 it leaves the home, by r1-eth0 it comes back in. Which of them change at r1, and which do not?
-# Below is the same as a picture that you can play.
+#
+# Then `conntrack -L` shows r1's mappings, each with two pairs of ends: those of a packet as the home sends it, and
+# those of its answer as it comes from outside. (One of the two mappings is left from the check.) Below is the same as
+# a picture that you can play.
 
 # %% id="seen"
 with measure.recorded(lab) as seen:
@@ -65,9 +69,9 @@ show.network(seen)
 # ## 2. When does it forget? (30 minutes)
 #
 # UDP has no end that a router could see. So a mapping ends when no packet has used it for some time. RFC 4787 asks for
-# two minutes at least. The next cell prints the two limits of Linux. The smaller one is for mappings that have seen
-# packets in one direction only. The larger one is for a *stream*: packets pass both ways, and still do so more than two
-# seconds after the first one.
+# two minutes at least. The next cell prints the two limits of Linux, of which one is shorter. The larger one is for a
+# *stream*: packets have passed both ways, and one more passes later than two seconds after the first. All other
+# mappings have the smaller one.
 #
 # **Predict** after how many seconds of silence h3's late datagram does not get home any more: if h3 has answered
 # nothing, if it has answered one question, and if it has answered four, asked at 0, 1, 2 and 3 s.
@@ -92,7 +96,8 @@ lab18.check_predicted(life).require()
 # %% [markdown] id="life-text"
 # `lab18.late(lab, silence_s, exchanges)` is True if the late datagram got home. A minute of silence takes none of your
 # time. **Your turn:** for each case find two silences, one second apart, of which the shorter one still works. Store
-# all probes by their silence. (`probes["one"]` is for `exchanges=1`.) A search by halves needs seven probes.
+# all probes by their silence. (`probes["one"]` is for `exchanges=1`.) A search by halves between 1 and 200 s needs
+# eight probes at most. `conntrack -L` helps: the number behind 17 says for how many seconds more r1 keeps a mapping.
 
 # %% answer="life"
 cases = {"nothing": 0, "one": 1, "four": 4}
@@ -116,13 +121,15 @@ lab18.check_life(probes).require()
 # %% [markdown] id="call-task"
 # ## 3. Two homes call each other (35 minutes)
 #
-# h1 and h2 want to talk without h3 in between, as in a video call. Neither can start: the other one has no address that
-# the Internet knows. *Hole punching* (RFC 5128) is the way out. Both ask h3, and h3 tells each one from which address
-# and port it sees the other. Then both send to there.
+# h1 and h2 want to talk without h3 in between, as in a video call. Neither can start: the other one has no address
+# that the Internet knows. *Hole punching* (RFC 5128) is the way out. Both ask h3, and h3 tells each one from which
+# address and port it sees the other. Then both send to there. This needs routers that keep the port when the same host
+# sends to somebody else (RFC 4787, REQ-1). Linux does, as long as the port is free.
 #
 # `lab18.call(lab, 0, 2)` does this: h1 sends five datagrams, one a second from 0 s on, and h2 five from 2 s on. It
-# returns when each one got the other's datagrams. Run the next cell: the call fails, whoever begins. Look at the ports
-# of packets that leave by r1-eth1 and r2-eth1. To which port does each home send, and from which port does h2 come?
+# returns at which instants each home got datagrams from the other one. Run the next cell: the call fails, whoever
+# begins. Look at the ports of packets that leave by r1-eth1 and r2-eth1. To which port does each home send? From which
+# port do h2's datagrams leave r2?
 
 # %% id="call-fails"
 with measure.recorded(lab) as failed:
@@ -131,12 +138,14 @@ print(lab18.headers(failed, "r1-eth1", "r2-eth1"))
 
 # %% [markdown] id="call-why"
 # h1's first datagram is for r2's own address, and r2 expects nothing from r1. So r2 takes it for its own, *answers*
-# that nobody listens (ICMP), and remembers this exchange. That occupies the port. When h2 then sends to r1, its port is
-# taken, and NAT chooses another one, of which h1 knows nothing.
+# that nobody listens (ICMP), and remembers this exchange. That occupies the port. When h2 then sends to r1, its port
+# is taken, and NAT chooses another one, of which h1 knows nothing.
 #
-# A home router should not answer at all. **Your turn:** at r1 and at r2, drop what comes from the Internet, is for the
-# router itself, and is new. The chain `in` sees packets for the router. `iifname r1-eth1` means "came in by r1-eth1",
-# `ct state new` means that the packet belongs to nothing that the router remembers, and `drop` drops it.
+# A home router should drop such a packet without an answer: then it remembers nothing of it. (RFC 5382, REQ-4, asks
+# for this in TCP: no answer to an unexpected SYN for six seconds at least.) **Your turn:** at r1 and at r2, drop what
+# comes from the Internet, is for the router itself, and is new. The chain `in` sees packets for the router.
+# `iifname r1-eth1` means "came in by r1-eth1", `ct state new` means that the packet belongs to nothing that the router
+# remembers, and `drop` drops it.
 
 # %% answer="call"
 hook = "{ type filter hook input priority filter; }"
@@ -189,16 +198,17 @@ hang = "b"
 lab18.check_hang(hang).require()
 
 # %% [markdown] id="mss-task"
-# You are at home, and h3 is not yours. But each end of a connection says in its SYN how large the segments may be that
-# it wants to get: the **MSS** (maximum segment size, RFC 9293), the data without the headers of IP and TCP. h1 says
-# 1460, since its own cable carries 1500 bytes. A router on the way can write a smaller number into the SYN.
+# You are at home, and h3 is not yours. But each end of a connection says in its SYN how large a segment it accepts:
+# the **MSS** (maximum segment size, RFC 9293), which is the MTU without the headers of IP and TCP. (TCP's options take
+# their bytes from it.) h1 says 1460, since its own cable carries 1500 bytes. A router on the way can write a smaller
+# number into the SYN.
 #
-# The chain `through` sees the packets that r1 forwards. `tcp flags syn` chooses SYNs. `tcp option maxseg size set 1000`
-# writes an MSS of 1000. In the place of the number you can write `rt mtu`: then r1 takes the MTU of the cable by which
-# the SYN leaves, less the headers.
+# The chain `through` sees the packets that r1 forwards. `tcp flags syn` chooses SYNs and SYN-ACKs.
+# `tcp option maxseg size set 1000` makes an MSS of 1000 out of every larger one. In the place of the number you can
+# write `rt mtu`: then r1 takes the smaller MTU of the two cables by which the SYN comes and leaves, less the headers.
 #
-# **Predict** the MSS with which all segments pass the cable of 1400 bytes. **Then** add one rule to r1, so that the
-# page arrives. Do not change h3, nor any MTU.
+# **Predict** the largest MSS with which all segments pass the cable of 1400 bytes. **Then** add one rule to r1, so
+# that the page arrives. Do not change h3, nor any MTU.
 
 # %% answer="clamp"
 mss = lab18.predict(
@@ -230,14 +240,15 @@ lab18.check_page(lab).require()
 # ## 5. A flood (35 minutes)
 #
 # Now a server remembers. After a SYN it keeps an entry for the half-open connection, and sends a SYN-ACK. If nobody
-# answers, it repeats the SYN-ACK five times (`tcp_synack_retries`), after pauses of 1, 2, 4, 8 and 16 s, waits for 32 s
-# more, and gives up. The program on h3 lets the kernel keep 64 such entries, its *backlog*.
+# answers, it repeats the SYN-ACK five times (`tcp_synack_retries`), after pauses of 1, 2, 4, 8 and 16 s, waits for
+# 32 s more, and gives up. The program on h3 asks for a *backlog* of 64. In Linux this number bounds its half-open
+# connections.
 #
 # `lab18.flood(server, rate, seconds, clients_s)` lets h2 send so many SYNs a second, each from another address that
 # nobody has, so nobody answers. At each instant of `clients_s`, h1 tries a real connection, for 1.5 s.
 #
-# **Predict** how many entries there are in the end at 0.4 SYNs a second, and after how many seconds the backlog is full
-# at 16 SYNs a second.
+# **Predict** how many entries there are in the end at 0.4 SYNs a second, and after how many seconds the backlog is
+# full at 16 SYNs a second.
 
 # %% answer="flood-predict"
 flooded = lab18.predict(
@@ -256,9 +267,10 @@ flooded
 lab18.check_predicted(flooded).require()
 
 # %% [markdown] id="flood-run"
-# **Your turn:** measure both, with SYN cookies off (section 6 turns them on). `slow`: 0.4 a second for 100 s, with a
-# client at 90 s. `fast`: 16 a second for 10 s, with clients at 3 s and at 5 s. Between two floods wait for 100 s, until
-# the old entries have ended. The cell starts a new lab, without NAT and filters, and with IPv6 for section 7.
+# **Your turn:** measure both, with SYN cookies off. (Section 6 explains them and turns them on.) `slow`: 0.4 a second
+# for 100 s, with a client at 90 s. `fast`: 16 a second for 10 s, with clients at 3 s and at 5 s. Between two floods
+# wait for 100 s, until the old entries have ended. The cell starts a new lab, without NAT and filters, and with IPv6
+# for section 7.
 
 # %% answer="flood"
 lab.stop()
@@ -284,11 +296,12 @@ lab18.check_flood(floods).require()
 # Ask a language model about floods of SYNs, and you get a paragraph like this one. It is fluent, and one of its
 # sentences is wrong.
 #
-# > (1) A server keeps an entry for each half-open connection, and sends its SYN-ACK again 1, 3, 7, 15 and 31 s after
-# > the first one. (2) With five repetitions no entry stays longer than 63 s, however slowly the SYNs come. (3) So two
-# > SYNs a second are enough against a backlog of 64: after 32 s it is full, and real clients get no answer. (4) A
-# > faster flood fills it sooner: at 16 a second it takes 4 s. (5) With SYN cookies a full backlog turns nobody away:
-# > the server puts what it must know into the sequence number of its SYN-ACK, and keeps nothing.
+# > (1) A server keeps an entry for each half-open connection, and repeats its SYN-ACK at most five times: 1, 3, 7, 15
+# > and 31 s after the first one. (2) With five repetitions no entry stays longer than 63 s, however slowly the SYNs
+# > come. (3) So two SYNs a second are enough against a backlog of 64: after 32 s it is full, and real clients get no
+# > answer. (4) A faster flood fills it sooner: at 16 a second it takes 4 s. (5) With SYN cookies a full backlog turns
+# > nobody away: the server puts what it must know into the sequence number of its SYN-ACK, and keeps nothing for this
+# > client.
 #
 # **Your turn:** find the wrong sentence, and store its number and the flood that shows it, with a client. Cookies stay
 # off.
@@ -311,8 +324,10 @@ lab18.check_claim(wrong_sentence, shows_it).require()
 # ## 6. A server that remembers nothing (10 minutes)
 #
 # A *SYN cookie* (RFC 4987, section 3.6) is a sequence number that the server computes from both addresses, both ports,
-# a secret and the time. It keeps nothing. If the client's next packet acknowledges this number, the server knows that
-# it has sent it, and only then makes the connection. Options of the SYN are lost, except what fits into the timestamp.
+# a secret and the time. For this connection it keeps nothing. If the client's next packet acknowledges the number, the
+# server knows that it has sent it, and only then makes the connection. Of the SYN's options a rough MSS fits into the
+# number, and Linux puts some more into the timestamp of its SYN-ACK; the rest is lost. So Linux sends cookies only
+# once the backlog is full.
 #
 # **Your turn:** turn them on at h3 (`sysctl -w net.ipv4.tcp_syncookies=1`). The check floods h3 as before.
 
@@ -329,10 +344,11 @@ lab18.check_cookies(server).require()
 # %% [markdown] id="ipv6-task"
 # ## 7. IPv6 (35 minutes)
 #
-# With IPv6 each host has an address that all others can reach, and NAT is not needed. (A filter still is.) An interface
-# gives itself a *link-local* address as soon as it is up (RFC 4862). The upper half is fe80::, the lower half is made
-# of the six bytes of its MAC address: ff:fe comes into their middle, and in the first byte the bit of value 2 is turned
-# (RFC 4291, appendix A).
+# IPv6 has addresses enough for all hosts, so NAT is not needed. (A filter still is.) An interface gives itself a
+# *link-local* address as soon as it is up (RFC 4862): one that holds on its own cable only. Its upper half is fe80::.
+# Its lower half is here made of the six bytes of the MAC address: ff:fe comes into their middle, and in the first byte
+# the bit of value 2 is turned (RFC 4291, appendix A). Many systems take a number that looks random instead, so that
+# the address does not tell the MAC address (RFC 7217).
 #
 # **Your turn:** write the function. `"52:54:00:12:34:56"` gives `"fe80::5054:ff:fe12:3456"`. You may write zeros in
 # full.
@@ -354,10 +370,11 @@ print(server["h3"].cmd("ip addr show h3-eth0"))
 lab18.check_link_local(link_local).require()
 
 # %% [markdown] id="ndp-text"
-# The next cell empties r3's table of neighbours and lets h1 ping h3 by IPv6. In place of ARP, r3 asks with a *neighbour
-# solicitation* (RFC 4861), which only h3 must look at: it goes to a multicast address that ends in the last 24 bits of
-# the address wanted. The second ping is too large for the cable of 1400 bytes on the answer's way. Read who says what
-# to whom, then answer the question.
+# The next cell empties r3's table of neighbours and lets h1 ping h3 by IPv6. In place of ARP, r3 asks with a
+# *neighbour solicitation* (RFC 4861), which only h3 must look at: it goes to a multicast address that ends in the last
+# 24 bits of the address wanted. Then h3 sends h1 three pings of 1500 bytes. The cable of 1400 bytes is too narrow for
+# these, and for their answers (r1 tells h1 so, which the list does not show). Read who says what to whom, and why only
+# the third ping is answered. Then answer the question.
 
 # %% answer="fragment"
 server.sleep(100)  # until nothing of the last flood is left
@@ -380,7 +397,7 @@ lab18.check_fragment(fragment).require()
 # %% [markdown] id="eyeballs-task"
 # A server with both kinds of addresses may be reachable by only one of them. A browser does not wait until the other
 # one has failed: it begins with IPv6, and after a short pause begins with IPv4 too. The first connection wins. This is
-# called *happy eyeballs* (RFC 8305). curl waits for 200 ms.
+# called *happy eyeballs* (RFC 8305, which recommends a pause of 250 ms). curl waits for 200 ms.
 #
 # **Predict** how long curl needs for the connection, in ms, if the way by IPv6 is dead and drops all packets silently.
 
@@ -426,14 +443,13 @@ lab18.calibration()
 #
 # - NAT rewrites addresses, and remembers what it rewrote. A mapping of UDP ends after some silence: 30 s in Linux, and
 #   120 s if packets have passed both ways for more than two seconds.
-# - Who is behind NAT can start, and cannot be started at. Two such hosts reach each other if both start, and if their
-#   routers drop what they do not expect without an answer.
-# - A filter that drops "too big" breaks all transfers with full segments, while small packets pass. An MSS that fits,
-#   written into the SYN, avoids it for TCP.
-# - A server's memory for half-open connections can be filled: rate times lifetime, up to the backlog. SYN cookies need
-#   no memory.
-# - In IPv6 only the sender cuts packets, so "packet too big" must pass. A dead path beside a live one costs a pause and
-#   a round trip.
+# - A host behind NAT can start a conversation, and nobody outside can start one with it. Two such hosts reach each
+#   other if both start, if their routers keep the port, and if these drop without an answer what they do not expect.
+# - A filter that drops "too big" breaks all transfers whose full segments meet a narrower cable, while small packets
+#   pass. An MSS that fits, written into the SYN, avoids it for TCP.
+# - A server's memory for half-open connections holds rate times lifetime of them, up to the backlog. Linux shortens
+#   the lifetime where more than half is taken, so only a fast flood fills it. SYN cookies need no memory.
+# - In IPv6 only the sender cuts packets, so "packet too big" must pass. A dead path beside a live one costs a pause.
 #
 # **Review questions** (no points)
 #
@@ -446,12 +462,13 @@ lab18.calibration()
 # 3. Clamping the MSS does not help QUIC or a game over UDP. Why, and what do they do?
 #    <details><summary>Answer</summary>They have no MSS in a SYN. QUIC sends 1200 bytes at first, and looks for larger
 #    packets by probes (RFC 9000, section 14).</details>
-# 4. Why does h2's own NAT not stop a flood from false addresses? <details><summary>Answer</summary>It might: a router
-#    that lets only its own subnet's addresses out stops it at its source (RFC 2827, BCP 38). Many networks do not
-#    filter.</details>
+# 4. In section 5 r2 had no NAT any more. What would h3 have seen with it? And how does a router stop false addresses?
+#    <details><summary>Answer</summary>`masquerade` would have put r2's own address into each SYN, so that h3 could
+#    refuse this one sender. Better is a router that lets only its own subnet's addresses out (RFC 2827, BCP 38). Many
+#    networks do not filter.</details>
 # 5. Two hosts of a home use the same port towards the same server. What does NAT do?
 #    <details><summary>Answer</summary>It gives one of them another port outside, as in section 3: else answers could
-#    not be told apart (RFC 4787, section 4.2).</details>
+#    not be told apart (RFC 4787, section 4.2.1).</details>
 #
 # ### Where to read on
 #

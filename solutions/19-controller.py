@@ -22,10 +22,12 @@ show.network(lab)
 # ## 1. A window that never changes (20 minutes)
 #
 # A *trace* is a list of instants. At each instant the link lets one packet of 1500 bytes go. If no packet waits, the
-# instant is lost. The public tool *mahimahi* uses such traces of real mobile networks. Yours come from models.
+# instant is lost. The public tool *mahimahi* has traces of real mobile networks in this form. Yours come from models.
 #
-# The trace `steady` has one rate, which the cell above printed. The path from sender to receiver takes 20 ms in each
-# direction, so an empty path has a round trip of 40 ms. The queue before the link holds 250 packets.
+# The trace `steady` has one rate, which the cell above printed. This section and section 4 use the path of the
+# contest, which is the same for everybody. (Your own lab, shown above, is for sections 2 and 3.) From sender to
+# receiver the path takes 20 ms, and as long back, so an empty path has a round trip of 40 ms. The queue before the
+# link holds 250 packets.
 #
 # A sender lets at most `window` packets fly: it sends a new packet when an acknowledgement arrives.
 #
@@ -90,23 +92,25 @@ look = {"rtt_ms": 2 * network.link("r1-r2").delay_ms, "queue_packets": 250}
 lab19.check_look(look).require()
 
 # %% [markdown] id="transfers-task"
-# `lab19.TRACES` has three traces. `cellular`: a phone in a car. `satellite`: a dish that is given another satellite
-# every 15 s, with a gap in which no packet leaves. `wireless`: a channel that many share. No trace is a recording:
-# models made them, and the reference of `linklab.analysis` names the papers.
+# `lab19.TRACES` has three traces. `cellular`: a phone in a car. `satellite`: a dish whose link is set up anew every
+# 15 s, with another rate, after a gap in which no packet leaves. `wireless`: a channel that many share. No trace is a
+# recording: models made them, and the documentation names their papers ("A link that changes").
 #
-# `lab19.link(trace)` has the link from r1 to r2 follow a trace for 15 s, in a list of flows:
+# `lab19.link(trace)` stands in a list of flows. The link from r1 to r2 then follows the trace for 15 s:
 #
-#     measure.run_together(lab, [measure.TcpFlow("h1", "h2", 14, congestion="reno"), lab19.link(trace)], record=True)
+#     flow = measure.TcpFlow("h1", "h2", 14, congestion="reno")
+#     measure.run_together(lab, [flow, lab19.link(trace)], record=["r1-eth1", "h1-eth0"])
 #
-# The *score* of a run compares it with a sender that knows the trace. That sender sends each packet so that it comes to
-# the link exactly at an instant: it uses all capacity, and no packet waits. The score is the logarithm (base 2) of
-# throughput divided by delay, minus the same of that sender. The best score is 0; -1 means half as good.
+# Throughput divided by delay is called *power* (Kleinrock, 1979); here the delay is the one that 95 % of the packets
+# do not exceed. The *score* compares a run's power with that of a sender that knows the trace. That sender sends each
+# packet so that it comes to the link exactly at an instant. So it uses all capacity, and no packet waits. The score is
+# the logarithm (base 2) of the run's power divided by that of this sender. The best score is 0; -1 means half as good.
 #
-# **Guess first:** which of the three has the highest throughput, and which the lowest delay?
+# **Guess first:** which of Reno, CUBIC and BBR has the highest throughput, and which the lowest delay?
 #
-# **Your turn:** measure all nine pairs of a trace and a control: `reno`, `cubic`, `bbr`. Store them by name, as
-# `"cellular reno"`. This takes some minutes. Record only the interfaces that the figure needs:
-# `record=["r1-eth1", "h1-eth0"]`.
+# **Your turn:** measure all nine pairs of a trace and a congestion control: `reno`, `cubic`, `bbr`. Store them by
+# name, as `"cellular reno"`. This takes some minutes. `record` names the interfaces that the figure needs, and no
+# others.
 
 # %% answer="transfers"
 transfers = {f"{name} {control}": None for name in lab19.TRACES for control in lab19.CONTROLS}
@@ -148,13 +152,15 @@ lab19.check_why(why).require()
 # %% [markdown] id="claim-task"
 # ## 3. A claim to test (20 minutes)
 #
-# A language model wrote this paragraph. One sentence is wrong.
+# Ask a language model about senders on links that change, and you get a paragraph like this one. It is fluent, and one
+# of its sentences is wrong.
 #
-# > (1) A window that is smaller than the bandwidth-delay product leaves capacity unused, although no packet waits. (2)
-# > On a link that follows a trace, an instant at which no packet waits cannot be used later. (3) CUBIC makes its window
-# > smaller only after a loss, so a deep queue stays almost full. (4) BBR knows the rate of the link and the round trip
-# > of the empty path, so beside a BBR flow no packet waits for longer than one round trip of the empty path, even when
-# > the rate changes. (5) A sender that knows the trace bounds all others: no sender has more throughput and less delay.
+# > (1) On a link of one rate, a window that is smaller than the bandwidth-delay product leaves capacity unused. (2)
+# > On a link that follows a trace, an instant at which no packet waits cannot be used later. (3) CUBIC makes its
+# > window smaller only after a loss, so it fills a deep queue again and again. (4) BBR knows the rate of the link and
+# > the round trip of the empty path, so beside a BBR flow no packet waits for longer than one round trip of the empty
+# > path, even when the rate changes. (5) A sender that knows the trace bounds all others: no sender has more
+# > throughput and less delay.
 #
 # **Your turn:** store the number of the wrong sentence, and one run that shows that it is wrong. Use the trace
 # `wireless`, and let pings go through the same queue: `measure.PingFlow("h1", "h2", 15)`.
@@ -186,16 +192,18 @@ lab19.check_claim(wrong, shows).require()
 # | `on_timeout` | nothing was heard for long: all packets under way are given up |
 # | `may_fly` | after all else, and at least every 10 ms: how many packets may be on their way? |
 #
-# Three things must hold on every link. The check cells below try them:
+# A good controller does three things on every link. The check cells below try them:
 #
-# - **Use it.** On each public trace the throughput is at least 70 % of the capacity.
-# - **Share it.** Two copies on `steady` use 70 % of it together. Jain's index of their throughputs is at least 0.8
+# - **It uses the link.** On each of the three traces the throughput is at least 70 % of the capacity.
+# - **It shares.** Two copies on `steady` use 70 % of it together. Jain's index of their throughputs is at least 0.8
 #   (Lab 06): neither has less than a third of the other's.
-# - **Go on after a gap.** From 0.5 s after the gap of `satellite` on, at least 70 % of the capacity of 3 s is used.
+# - **It goes on after a gap.** In the three seconds that begin 0.5 s after the gap of `satellite`, the throughput is at
+#   least 70 % of the capacity.
 #
 # **Your turn:** complete `controller.py`. Begin with a rule that you know: grow by one packet in each round trip, and
-# halve at a loss (Reno). Then try to keep the queue short: `rtt_ms` minus the least round trip is the time in the
-# queue. The next cell tries your file on the three traces and draws one of them.
+# halve at a loss (Reno). Then try to keep the queue short: `rtt_ms` minus the least round trip is about the time in
+# the queue. The next cell tries your file on the three traces and draws one of them. Do not compare its scores with
+# those of section 2: the path of your lab has another delay.
 
 # %% id="try"
 flows = lab19.tried("controller.py")
@@ -218,10 +226,10 @@ lab19.calibration()
 # %% [markdown] id="end-of-lab"
 # ## Summary
 #
-# - A window, a rate and a delay belong together: packets under way = rate x round trip (Little's law). A window below
-#   the bandwidth-delay product loses throughput, one above it only adds delay.
-# - On a link that changes nobody knows the bandwidth-delay product. Loss comes late where the queue is deep. Delay and
-#   the rate of arrivals tell earlier.
+# - A window, a rate and a delay belong together: packets under way = rate x round trip (Little's law). On a link of one
+#   rate, a window below the bandwidth-delay product loses throughput, and one above it only adds delay.
+# - On a link that changes no sender knows the bandwidth-delay product. Loss comes late where the queue is deep. Delay
+#   and the rate of arrivals tell earlier.
 # - An instant that is not used is lost. A few packets that wait are the price for using what comes by surprise.
 #
 # **The contest.** Your score has no points here. Your course may run `linklab contest` with all controllers, on traces
@@ -229,7 +237,7 @@ lab19.calibration()
 #
 # **Review questions** (no points)
 #
-# 1. Two controllers have the same score. One has half the throughput of the other. What do you know about its delay?
+# 1. Two controllers have the same score on a trace. One has half the throughput. What do you know about its delay?
 #    <details><summary>Answer</summary>It is half as long as well: the score is throughput divided by
 #    delay.</details>
 # 2. Why does the least round trip that a controller has seen become wrong when the path changes?
@@ -239,4 +247,5 @@ lab19.calibration()
 # ### Where to read on
 #
 # The [glossary](glossary.md); Winstein, Sivaraman, Balakrishnan: Sprout (NSDI 2013); Netravali and others: Mahimahi
-# (USENIX ATC 2015); Cardwell and others: BBR (2016); Wei and others: FAST TCP (2006); RFC 5681 and RFC 9438.
+# (USENIX ATC 2015); Cardwell and others: BBR (2016); Wei and others: FAST TCP (2006); Kleinrock: Power and
+# deterministic rules of thumb (ICC 1979); RFC 5681 and RFC 9438.

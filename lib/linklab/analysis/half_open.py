@@ -3,7 +3,7 @@
 A server answers a SYN, keeps an entry, and repeats its answer after 1, 2, 4, ... seconds (RFC 6298, sections 2.1 and
 5.5) until it gives up. Linux gives up sooner where more than half of the backlog is taken: then it takes one repetition
 off as long as there are more than 2, 4, 8 times the entries of the last second (`reqsk_timer_handler` of
-net/ipv4/inet_connection_sock.c). So more than eight seconds' worth of SYNs never stay.
+net/ipv4/inet_connection_sock.c). So above one half no more than eight seconds' worth of SYNs stay.
 """
 
 from __future__ import annotations

@@ -151,11 +151,11 @@ def _cellular(rng: random.Random, end_ms: int) -> Iterator[int]:
 
 
 def _satellite(rng: random.Random, end_ms: int) -> Iterator[int]:
-    """A dish at low satellites: every 15 s it is given another one, and with it another rate.
+    """A dish at low satellites: every 15 s its link is set up anew.
 
-    The 15 s are measured (Mohan et al., "A Multifaceted Look at Starlink Performance", WWW 2024). Ours is that the
-    first hand-over comes at any instant of the first 15 s, that none of them lets a packet go for 200 to 500 ms, and
-    that rates are 250 to 750 packets a second, at even distances.
+    The 15 s are measured (Mohan et al., "A Multifaceted Look at Starlink Performance", WWW 2024). Ours is that each
+    time brings another rate, that the first one comes at any instant of the first 15 s, that none of them lets a packet
+    go for 200 to 500 ms, and that rates are 250 to 750 packets a second, at even distances.
     """
     from_ms, to_ms = 0, 1000 + int(14_000 * rng.random())
     while from_ms < end_ms:

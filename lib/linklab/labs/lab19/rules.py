@@ -156,7 +156,8 @@ def _transfer(name: str, given: object) -> Check:
     what = f"run {name}"
     trace_name, control = name.split()
     trace = TRACES[trace_name]
-    call = f'measure.run_together(lab, [measure.TcpFlow(...), lab19.link(lab19.TRACES["{trace_name}"])], record=True)'
+    flows = f'[measure.TcpFlow(...), lab19.link(lab19.TRACES["{trace_name}"])]'
+    call = f'measure.run_together(lab, {flows}, record=["r1-eth1", "h1-eth0"])'
     wanted: list[Wanted[Any]] = [
         Wanted(
             TcpFlow, ENDS,
