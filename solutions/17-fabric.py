@@ -164,8 +164,8 @@ lab17.check_rates(four, rates).require()
 # %% [markdown] id="replay-text"
 # Compare your rates with those that were measured. Flows that met need not have had equal parts: on the plain network
 # three of them had 2.9, 4.4 and 2.2 Mbit/s, where the max-min rate is 3.2. Together they fill their link, and the check
-# asks for no more. TCP tends to equal parts only over many losses. Here the queue is short, chance decides who loses a
-# packet, and the loser needs seconds to catch up: 8 s are too few.
+# asks for no more. TCP tends to equal parts only over many losses. Chance decides who loses a packet in the short
+# queue, and the loser needs many round trips to catch up: 8 s are too few.
 #
 # The next cell records the whole fabric while four short transfers run. Play it: each flow has its own colour, and you
 # see who meets whom, and where packets wait.
@@ -305,7 +305,7 @@ lab17.check_predicted(incast).require()
 # %% [markdown] id="incast-run-task"
 # If answers come at once and overflow a queue, that is *incast*. Servers of today send a *tail loss probe* (RFC 8985):
 # if no acknowledgement has come for about two round trips, they send the last segment once more. The next cell
-# switches it off, for TCP had no probe when incast was studied first (Phanishayee and others, 2008).
+# switches it off, for TCP had no probe when incast was studied (Phanishayee and others, 2008).
 #
 # **Your turn:** measure four runs. `answers["fits"]`: the most requests without a loss; `answers["first"]`: one more;
 # `answers["twice"]`: twice as many as fit; then switch the probe on again (`tcp_early_retrans=3` on all servers):
