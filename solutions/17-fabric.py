@@ -436,6 +436,7 @@ lab17.figures.queues(marks)
 # %% id="stop"
 crowd.stop()
 lab.stop()
+display(lab17.explain("fabric"))
 lab17.calibration()
 
 # %% [markdown] id="end-of-lab"
