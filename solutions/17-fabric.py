@@ -162,7 +162,7 @@ print(rates)
 lab17.check_rates(four, rates).require()
 
 # %% [markdown] id="replay-text"
-# Compare your rates with those that were measured. Flows that met need not have had equal parts: on the plain network
+# Compare your rates with those that were measured. Flows that met need not have had equal parts: in one of our runs
 # three of them had 2.9, 4.4 and 2.2 Mbit/s, where the max-min rate is 3.2. Together they fill their link, and the check
 # asks for no more. TCP tends to equal parts only over many losses. Chance decides who loses a packet in the short
 # queue, and the loser needs many round trips to catch up: 8 s are too few.
