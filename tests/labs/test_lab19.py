@@ -129,7 +129,7 @@ def test_the_gap_of_a_hand_over_is_found() -> None:
 
 @pytest.mark.large
 @pytest.mark.lab
-def test_the_finished_controller_passes_and_a_small_window_does_not(tmp_path: Path) -> None:
+def test_the_finished_controller_passes_and_fixed_windows_do_not(tmp_path: Path) -> None:
     finished = str(ROOT / "solutions" / "controller.py")
     finished_text = Path(finished).read_text()
     for check in (lab19.check_window, lab19.check_copies, lab19.check_gap):
@@ -138,3 +138,6 @@ def test_the_finished_controller_passes_and_a_small_window_does_not(tmp_path: Pa
     small = tmp_path / "controller.py"
     small.write_text(finished_text.replace("return self.window_packets", "return 5"))
     assert not lab19.check_window(str(small)).passed
+    small.write_text(finished_text.replace("return self.window_packets", "return 25"))
+    assert lab19.check_gap(str(small)).passed
+    assert [check.passed for check in lab19.check_copies(str(small)).checks] == [True, True, True, False]

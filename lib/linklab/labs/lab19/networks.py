@@ -86,9 +86,9 @@ def tried(file: str | Path = "controller.py") -> dict[str, ControlledFlow]:
     return {name: _flows(_text(file), trace)[0] for name, trace in TRACES.items()}
 
 
-def copies(file: str | Path) -> tuple[ControlledFlow, ...]:
-    """Run two copies of a controller on the trace `steady`. Raises as `tried`."""
-    return _flows(_text(file), steady(), 2)
+def copies(file: str | Path, count: int = 2) -> tuple[ControlledFlow, ...]:
+    """Run so many copies of a controller on the trace `steady`. Raises as `tried`."""
+    return _flows(_text(file), steady(), count)
 
 
 def _text(file: str | Path) -> bytes:
