@@ -14,6 +14,7 @@ import shlex
 from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -101,14 +102,20 @@ class Tool(ABC, Generic[FlowT, ResultT]):
     """The runner looks up the destination's address for the job; else that is "", unless the flow names one."""
     server_exits_after_client: ClassVar[bool] = False
     """The server exits by itself after one client."""
+    own_program: ClassVar[Path | None] = None
+    """The tool's program, if it is none of `linklab.guest.programs`. Only labs that use the tool get it: each file that is
+    sent takes time there."""
 
     def check(self, lab: Lab, job: Job[FlowT]) -> None:
         """Raise MeasurementError for a flow that this network can never carry. Called first."""
 
     def prepare(self, lab: Lab, job: Job[FlowT]) -> None:
-        """Find out the tool's version. Raises MeasurementError if something is missing."""
+        """Find out the tool's version, and send its own program. Raises MeasurementError if something is missing."""
         version = version_of(lab, job.flow.source, self.version_command)
         job.tool_version = f"linklab {job.flow.tool_name} on {version}" if self.waits_for_gate else version
+        if self.own_program:
+            sent = self.own_program
+            lab.write_file(f"{IN_LAB}/linklab/guest/programs/{sent.name}", sent.read_bytes())
 
     def server(self, job: Job[FlowT]) -> str | None:
         """Return the server's command; None if the flow needs no server."""

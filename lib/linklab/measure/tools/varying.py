@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from linklab.lab import Lab
 
 _PROGRAM: Final = Path(varying.__file__)
-"""It goes into labs that need it, and no others: each file that is sent takes time there."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +97,7 @@ class VaryingLinks(Tool[Varying, VaryingResult]):
     result = VaryingResult
     needs_address = False
     waits_for_gate = True
+    own_program = _PROGRAM
 
     def check(self, lab: Lab, job: Job[Varying]) -> None:
         """Raise MeasurementError where no cable joins the two nodes, or where it cannot follow a trace."""
@@ -112,7 +112,6 @@ class VaryingLinks(Tool[Varying, VaryingResult]):
         """Find a process in the node's namespace, and put the trace into the lab."""
         super().prepare(lab, job)
         interface, shape = end_of(job.network, job.flow)
-        lab.write_file(f"{IN_LAB}/linklab/guest/programs/{_PROGRAM.name}", _PROGRAM.read_bytes())
         trace = f"{IN_LAB}/trace-{job.number}"
         lab.write_file(trace, "".join(f"{at_ms}\n" for at_ms in job.flow.trace.opportunities_ms).encode())
         shell = int(lab[job.flow.source].cmd("echo $$"))

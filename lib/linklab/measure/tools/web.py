@@ -7,14 +7,16 @@ once; over HTTP/1.0 one after another. `WebFlow.connections` bounds how many con
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, ClassVar, Final, Literal
 
+from linklab.guest import web
 from linklab.measure.flows import FlowOf
 from linklab.measure.results import Origin, ToolResult
 from linklab.measure.tool import Job, Tool, program_command
 from linklab.schema import Range
 
-_PROGRAM: Final = "web.py"
+_PROGRAM: Final = Path(web.__file__)
 _WAIT_S: Final = 60
 """How long the browser waits for one file before it gives up."""
 
@@ -105,18 +107,19 @@ class Web(Tool[WebFlow, WebResult]):
     result = WebResult
     version_command = "curl --version"
     waits_for_gate = True
+    own_program = _PROGRAM
 
     def server(self, job: Job[WebFlow]) -> str:
         """Return the server's command."""
         files = {name: getattr(job.flow, name) for name in ("objects", "base_bytes", "object_bytes")}
-        return program_command(_PROGRAM, "serve", port=job.port, **files)
+        return program_command(_PROGRAM.name, "serve", port=job.port, **files)
 
     def client(self, job: Job[WebFlow]) -> str:
         """Return the browser's command."""
         names = ("http", "connections", "objects", "visits", "early_data", "by_name")
         page = {name: getattr(job.flow, name) for name in names}
         return program_command(
-            _PROGRAM, "load", **job.start, address=job.address, port=job.port, wait_s=_WAIT_S, **page
+            _PROGRAM.name, "load", **job.start, address=job.address, port=job.port, wait_s=_WAIT_S, **page
         )
 
 

@@ -12,7 +12,6 @@ from ctypes import POINTER, Structure, c_char_p, c_int, c_int64, c_long, c_size_
 from pathlib import Path
 from typing import Any
 
-from linklab.guest.programs.certificate import CERTIFICATE, KEY, SERVER_NAME
 from linklab.guest.programs.common import act, sleeper, start_at
 
 _CONFIG = """\
@@ -208,6 +207,64 @@ class _Browser:
             "first_byte_ms": ms(_FIRST_US),
             "base_ms": self._now_ms(),
         }
+
+
+# --- The web server's certificate and its key, made once: lengths of packets would change with others
+#
+# It holds from 2000 to 2200, since labs have a date of their own, and signs itself. The key is RSA's, whose signatures
+# have one length; those of elliptic curves vary by a byte or two. Nobody else trusts it, so the key is no secret.
+
+SERVER_NAME = "www.shop.example"
+CERTIFICATE = """\
+-----BEGIN CERTIFICATE-----
+MIIC4TCCAcmgAwIBAgIBEDANBgkqhkiG9w0BAQsFADAaMRgwFgYDVQQDDA9MaW5r
+bGFiLCBMYWIgMTYwIBcNMDAwMTAxMDAwMDAwWhgPMjIwMDAxMDEwMDAwMDBaMBox
+GDAWBgNVBAMMD0xpbmtsYWIsIExhYiAxNjCCASIwDQYJKoZIhvcNAQEBBQADggEP
+ADCCAQoCggEBAIudYf+ayumy9gyRf9RUF72VrEOVNDKceXRBAIWqHRFhOBFIQvXS
+9Tfhx6a50aw6AZpG9Lyb2wKLNLeH6rpESoYkhtsdO2O+qi/oTJEnqAqGvCcJsRzD
++B7TxpaIShnI43C4FFkbc/8MIC6mCxoxtdV7rLUThFj9w6H5f1CmlwUHFeq+3vzI
+gBHsnAkqOSjZAs66cmarb3R99ggdOe81bYrVhhyG293MiDa11OGKqTlvDm2vxwha
+pXMdlJH9w7DlpP4lDzEY8Zm4Qug8nVpdCY44BZ/KdQia+QsOfUrnCZgxhWTr6hDQ
+Xsfn6Ef2r2TMweHPRPt4FEt1MAAolhPE7tkCAwEAAaMwMC4wGwYDVR0RBBQwEoIQ
+d3d3LnNob3AuZXhhbXBsZTAPBgNVHRMBAf8EBTADAQH/MA0GCSqGSIb3DQEBCwUA
+A4IBAQACJo2VIyObNXZnpPfJO8IkhH57yowcLX/psCx9yOxBhbRphVmIRrrTw62y
+AC3V/Jq/cbacFnnSl9eetbPul6EMzAvEIIbuT+LpRL4ZFcQ2V6lBTHWRTyXhjPoD
++Gy5wgA4JalD0O4vdFlQ+DDAF/Dw/6b0ORiAABJvBQIVTIQaz3bB86VCmemooA2a
+NUJOM1zgZQ8wSvkLZMJuQpXsRQ1nRyOuammOCjzSe3pDaLGCED2hRyUjs+b3pIYr
+09bi70++0Jle1FHeN+cPf4UdpGSke5RLQC1MZxf1aGyEij0gORhVbVWqzSbV32u8
+xW8zMJCnL6a7uPvxC2tYYogAjlrR
+-----END CERTIFICATE-----
+"""
+KEY = """\
+-----BEGIN PRIVATE KEY-----
+MIIEvAIBADANBgkqhkiG9w0BAQEFAASCBKYwggSiAgEAAoIBAQCLnWH/msrpsvYM
+kX/UVBe9laxDlTQynHl0QQCFqh0RYTgRSEL10vU34cemudGsOgGaRvS8m9sCizS3
+h+q6REqGJIbbHTtjvqov6EyRJ6gKhrwnCbEcw/ge08aWiEoZyONwuBRZG3P/DCAu
+pgsaMbXVe6y1E4RY/cOh+X9QppcFBxXqvt78yIAR7JwJKjko2QLOunJmq290ffYI
+HTnvNW2K1YYchtvdzIg2tdThiqk5bw5tr8cIWqVzHZSR/cOw5aT+JQ8xGPGZuELo
+PJ1aXQmOOAWfynUImvkLDn1K5wmYMYVk6+oQ0F7H5+hH9q9kzMHhz0T7eBRLdTAA
+KJYTxO7ZAgMBAAECggEAAr+nN4NKZeX0UqSFrf421nBtKwpzs+BhQsDp2/fQqTAv
+DKYNzW2pDr/W8KkdX+TndaxacqEl42uursNSA3dHOVNcRVGSwwC0tItAAKaVeBmV
+eDZIYp7YEnFMalfGD7JlCenR2rw/4SBRvOFffBVI9WpBKPJ4q1DZqmVxVHrnI73r
+xpbamwFAPZwennKCUvdgnoJm1NsyIB+Zv8AhcSprsCZDiX3dsHGXbcZEAdzw/xRj
+X+9ETDEjDsB71Mh1iyWYGROQtiusY5Qf2cWuSAlrwpJpADOtzIvF9h8z7xBUMKnI
+oBEHs5yqZKZV996KMc2QUXrXGNN7pxY5lyCbiaXjYQKBgQC+ANH+2ga6nTN6JQ36
+Q0WGFFv3s/vuLbPUNPxeRAQCd7VV9OKJNopp6pJHWxe2n7Cjf1NrVoKTw4LUzeIs
+Bncyj4KXtT1Yywzspt2Aq3yalzFVpffv2dHicw6rZBQuzO3iKGn7izctNrfEnzGS
+saTfbyCaHwE2r6vTWzlr6N+CaQKBgQC8G/+WNL3ag+E3NPyxrrmdY5wRY8MaChSc
+eOy8qGSWdpbAWVz1Sf+5usOdX19Igifh3ThAORL/Ti0o+GGRGN6ZlaO/tVIWDc+c
+UKSYTLjkB2kvIpwbFl3YdlYEvcABPNwb5mp3TFViteX1r7Z3dFtl1k2HqOlA/6lI
+iOtDUKia8QKBgAWKUpVC2EVixhh+shylD4bsWw4rAmKclIzQirdY9mD4CqKaBG0J
+2RljjKZmApgBqg3qbY1ItYAHiG4aHsk32wvvYVh5IXPQX+0apITW+0gqtnaP413s
+FRGsVzYqMeh3c0xP7181XQOFf/BM0A49/dfCDspPsyJcFv+PvmnmHXZZAoGAK9OG
+H9PX6+JQBZHF0gv4WPANO4v3t8hjdvVBis7c6KVmiBgJ7Wg5OWeHDdJbm8QfUKM+
+6M+jWnI3WVVNPgYCTtwrU44GOvcqyKuNPaKabR5A5md04Wa7pKQldGNVKbSpP6LW
+aUcSmbXxhuVSaNBmPvrIA3RaK/ek1C56SauwLLECgYBWq78+BBq4ARcScQW8nOlf
+puyUaAYi5AvdhI1KgGvKhVn1mcP9C51Rw0sO8hIBJMSL6BzcFgucKJK5+0LaUwbY
+S279uUsH+UtiQAxKKXnvjc6NbFlVJ0OOkJcHymnsjwBqFs46G+vy2ycUfrMJv7kN
+qNzT7Y2PgSFaET4KIX7JxA==
+-----END PRIVATE KEY-----
+"""
 
 
 if __name__ == "__main__":
