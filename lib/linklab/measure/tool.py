@@ -103,8 +103,10 @@ class Tool(ABC, Generic[FlowT, ResultT]):
     server_exits_after_client: ClassVar[bool] = False
     """The server exits by itself after one client."""
     own_program: ClassVar[Path | None] = None
-    """The tool's program, if it is none of `linklab.guest.programs`. Only labs that use the tool get it: each file that is
-    sent takes time there."""
+    """The tool's program, if it is none of `linklab.guest.programs`: only labs that use the tool get it.
+
+    Each file that is sent takes time there, and so moves digits.
+    """
 
     def check(self, lab: Lab, job: Job[FlowT]) -> None:
         """Raise MeasurementError for a flow that this network can never carry. Called first."""
