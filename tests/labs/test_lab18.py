@@ -143,7 +143,7 @@ WRONG: Table = {
         (None, "not written yet"),
     ],
     lab18.check_hello: [("a", "Linux compares both ends"), ("b", "the recording")],
-    lab18.check_hang: [("c", "some 80 bytes")],
+    lab18.check_hang: [("c", "some 70 bytes")],
     lab18.check_fragment: [("a", "a router must not cut"), ("c", "extension header")],
 }
 

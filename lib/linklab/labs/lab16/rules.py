@@ -137,8 +137,10 @@ def _first_page() -> list[Value]:
     return values
 
 
-@guarded("Lab 16, the first page")
-def _check_page(given: object) -> Iterator[Check]:
+_PAGE: Final = "Lab 16, the first page"
+
+
+def _page(given: object) -> Iterator[Check]:
     result = _result(
         "the page", given, exactly("by_name", True, "by_name=True looks the name up first"),
         exactly("base_bytes", PAGE_BYTES), exactly("objects", 0), exactly("http", "2"), *_ONCE, usual=False,
@@ -154,9 +156,10 @@ def _parts(visit: PageVisit) -> dict[str, float]:
             "first": visit.first_byte_ms, "page": visit.page_ms}  # fmt: skip
 
 
+@guarded(_PAGE)
 def check_page(given: object) -> Result:
     """Judge a page of 60,000 bytes over HTTP/2 whose name is looked up first: when each of its parts was there."""
-    result = _check_page(given)
+    result = Result(_PAGE, tuple(_page(given)))
     found = _parts(given.visits[0]) if isinstance(given, WebResult) and result.passed else {}
     whole = PREDICTIONS.compared(result, "lookup", {"first": found.get("name"), "kept": None})
     return PREDICTIONS.compared(whole, "page", found)
@@ -232,19 +235,16 @@ def _ways() -> list[Value]:
 
 
 @guarded
-def _check_ways(runs: object) -> Result:
+def check_ways(runs: object) -> Result:
+    """Judge the page of eight objects in each of `WAYS`: how many round trips it took."""
+
     def judge(way: Any, given: object) -> Check:
         what = f"page by {way}"
         result = _result(what, given, *_by_way(way), *_ONCE)
         return measured(what, result.page_ms, _took(page_rounds(*WAYS[way], OBJECTS)))
 
     example = '{"HTTP/1.0": measure.run(lab, lab16.flow("HTTP/1.0")), ...}'
-    return asked_each("Lab 16, five ways", runs, WAYS, judge, example)
-
-
-def check_ways(runs: object) -> Result:
-    """Judge the page of eight objects in each of `WAYS`: how many round trips it took."""
-    result = _check_ways(runs)
+    result = asked_each("Lab 16, five ways", runs, WAYS, judge, example)
     if not isinstance(runs, Mapping) or not result.passed:
         return result
     return PREDICTIONS.compared(result, "ways", {way: runs[way].page_ms / rtt_ms(WWW) for way in WAYS})
@@ -302,7 +302,9 @@ def _loss() -> list[Value]:
 
 
 @guarded
-def _check_loss(runs: object) -> Result:
+def check_loss(runs: object) -> Result:
+    """Judge the page with one lost packet, over HTTP/2 and HTTP/3: which objects waited, and for how long."""
+
     def judge(way: Any, given: object) -> Iterator[Check]:
         what, lost = f"objects that wait, {way}", lost_object()
         visit = _result(what, given, *_by_way(way), *_ONCE).visits[0]
@@ -323,20 +325,15 @@ def _check_loss(runs: object) -> Result:
             f"the last of them, {way}", max(waited), _took(2, why=why, source="RFC 6675; RFC 9002, section 6.1")
         )
 
-    return asked_each("Lab 16, a lost packet", runs, ("HTTP/2", "HTTP/3"), judge, '{"HTTP/2": ..., "HTTP/3": ...}')
-
-
-def _numbers(objects: Sequence[int]) -> str:
-    return f"objects {', '.join(map(str, objects))}" if objects else "none"
-
-
-def check_loss(runs: object) -> Result:
-    """Judge the page with one lost packet, over HTTP/2 and HTTP/3: which objects waited, and for how long."""
-    result = _check_loss(runs)
+    result = asked_each("Lab 16, a lost packet", runs, ("HTTP/2", "HTTP/3"), judge, '{"HTTP/2": ..., "HTTP/3": ...}')
     if not isinstance(runs, Mapping) or not result.passed:
         return result
     found = {way: float(len(late_objects(runs[way].visits[0]))) for way in ("HTTP/2", "HTTP/3")}
     return PREDICTIONS.compared(result, "loss", found)
+
+
+def _numbers(objects: Sequence[int]) -> str:
+    return f"objects {', '.join(map(str, objects))}" if objects else "none"
 
 
 PREDICTIONS: Final = Predictions("Lab 16", {"lookup": _lookup, "page": _first_page, "ways": _ways, "loss": _loss})
