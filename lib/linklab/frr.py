@@ -86,6 +86,15 @@ def show(lab: Shells, router: str, what: str) -> Any:
         ) from None
 
 
+def shown(lab: Shells, router: str, what: str) -> Mapping[str, Any]:
+    """Return what `show` does; nothing where that fails, as FRR does not run there."""
+    try:
+        found: Mapping[str, Any] = show(lab, router, what)
+    except LabError:
+        return {}
+    return found
+
+
 def wait_for_routes(lab: Lab, timeout_s: float = 120.0) -> float:
     """Wait until each router has a route to each host; return how long it took, in seconds of the lab's time.
 

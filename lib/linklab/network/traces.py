@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import random
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -218,6 +218,31 @@ class Bound:
 
     throughput_mbps: float
     delay_ms: float
+
+    def score(self, throughput_mbps: float, delay_ms: float) -> float:
+        """Return the logarithm to base 2 of throughput over delay, relative to this bound.
+
+        It is below 0: -1 is half as good as can be, -2 a quarter. It is -inf where nothing arrived.
+        """
+        if not throughput_mbps:
+            return -math.inf
+        return math.log2(throughput_mbps / delay_ms / (self.throughput_mbps / self.delay_ms))
+
+
+Deliveries = Sequence[tuple[float, float]]
+"""Packets of 1500 bytes that arrived: when each was sent, and when it arrived, in seconds since the trace began."""
+
+
+def throughput_mbps(deliveries: Deliveries, seconds: float) -> float:
+    """Return the rate of the packets that arrived in the first ``seconds``, in Mbit/s of IP packets."""
+    arrived = sum(arrived_s <= seconds for _, arrived_s in deliveries)
+    return arrived * OPPORTUNITY_BYTES * BITS_PER_BYTE / seconds / 1e6
+
+
+def delay_p95_ms(deliveries: Deliveries) -> float:
+    """Return the delay that 95 % of the packets did not exceed; nan where none arrived."""
+    delays_s = sorted(arrived_s - sent_s for sent_s, arrived_s in deliveries)
+    return 1000 * delays_s[math.ceil(0.95 * len(delays_s)) - 1] if delays_s else math.nan
 
 
 def omniscient(trace: Trace, rtt_ms: float, from_ms: float = 0, to_ms: float | None = None) -> Bound:

@@ -24,6 +24,7 @@ from linklab.measure import (
     UdpResult,
     VaryingResult,
 )
+from linklab.network import traces
 from linklab.network.traces import OPPORTUNITY_BYTES, Trace, capacity_mbps, omniscient
 from linklab.show.chart import (
     BLACK,
@@ -380,22 +381,18 @@ class LinkOverTime:
     @property
     def throughput_mbps(self) -> float:
         """Of packets that arrived in the time, counted as 1500 bytes each."""
-        arrived = sum(arrived_s <= self.seconds for _, arrived_s in self.deliveries)
-        return arrived * OPPORTUNITY_BYTES * 8 / self.seconds / 1e6
+        return traces.throughput_mbps(self.deliveries, self.seconds)
 
     @property
     def delay_p95_ms(self) -> float:
         """The delay that 95 % of the packets did not exceed; nan where none arrived."""
-        delays_s = sorted(arrived_s - sent_s for sent_s, arrived_s in self.deliveries)
-        return 1000 * delays_s[math.ceil(0.95 * len(delays_s)) - 1] if delays_s else math.nan
+        return traces.delay_p95_ms(self.deliveries)
 
     @property
     def score(self) -> float:
         """The logarithm (base 2) of throughput over delay, beside that of a sender that knows the trace: at most 0."""
-        if not self.deliveries:
-            return -math.inf
         bound = omniscient(self.trace, 2 * self.delay_ms, 0, 1000 * self.seconds)
-        return math.log2(self.throughput_mbps / self.delay_p95_ms * bound.delay_ms / bound.throughput_mbps)
+        return bound.score(self.throughput_mbps, self.delay_p95_ms)
 
 
 _ACKNOWLEDGEMENT_BYTES: Final = 200

@@ -16,7 +16,6 @@ from typing import Any, Final
 
 from linklab import frr
 from linklab.analysis import Expectation
-from linklab.errors import LabError
 from linklab.grade.check import Check, Hints, Refuse, a_kind, listed
 from linklab.grade.choices import choices, letters
 from linklab.grade.measured import measured, state_of_run
@@ -226,15 +225,6 @@ check_second = letters("Lab 15, a second static route", _FOLDER, "second")
 # --- OSPF
 
 
-def _shown(lab: LiveLab, router: str, command: str, key: str) -> Mapping[str, Any]:
-    """Return what FRR shows below a key; nothing where it has none, or where its daemon does not run."""
-    try:
-        found: Mapping[str, Any] = frr.show(lab, router, command).get(key, {})
-    except LabError:
-        return {}
-    return found
-
-
 @guarded("Lab 15, OSPF")
 def check_ospf(lab: Checkable, function: object) -> Iterator[Check]:
     """Judge the ring under OSPF: its intervals, that neighbours are adjacent, and the routes that come of it.
@@ -245,7 +235,7 @@ def check_ospf(lab: Checkable, function: object) -> Iterator[Check]:
     state = live.state()
     refuse_another_network("the lab", state, network)
     routers = [router.name for router in network.routers]
-    interfaces = {router: _shown(live, router, "ip ospf interface", "interfaces") for router in routers}
+    interfaces = {router: frr.shown(live, router, "ip ospf interface").get("interfaces", {}) for router in routers}
     cables = [link for link in network.links if all(end.node in routers for end in link.ends)]
     adjacent = [_neighbours([(end.node, end.interface) for end in link.ends], interfaces) for link in cables]
     yield from adjacent
@@ -673,7 +663,8 @@ check_claim = claim("Lab 15, a claim to test", _FOLDER, _one_path)
 
 def _paths(lab: LiveLab, router: str) -> Mapping[str, Sequence[Mapping[str, Any]]]:
     """Return all paths that a router's BGP knows, by prefix."""
-    return _shown(lab, router, "bgp ipv4 unicast", "routes")
+    routes: Mapping[str, Sequence[Mapping[str, Any]]] = frr.shown(lab, router, "bgp ipv4 unicast").get("routes", {})
+    return routes
 
 
 def _best(lab: LiveLab, router: str, host: str) -> str:
@@ -716,7 +707,7 @@ def check_bgp(lab: Checkable) -> Iterator[Check]:
 
 def _session_check(lab: LiveLab, router: str) -> Check:
     what, expected = f"sessions of {router}", f"with AS {' and AS '.join(map(str, peers(router).values()))}"
-    sessions = _shown(lab, router, "bgp ipv4 unicast summary", "peers")
+    sessions = frr.shown(lab, router, "bgp ipv4 unicast summary").get("peers", {})
     hints: Hints
     for address, number in peers(router).items():
         session = sessions.get(address)
@@ -839,7 +830,7 @@ def check_filter(lab: Checkable) -> Iterator[Check]:
 def _announces(lab: LiveLab, router: str, neighbour: str, prefix: IPv4Network) -> bool:
     """Return whether a router tells a neighbour of a path to a part of the prefix."""
     (address,) = [it for it, number in peers(router).items() if number == AS[neighbour]]
-    told = _shown(lab, router, f"bgp ipv4 unicast neighbors {address} advertised-routes", "advertisedRoutes")
+    told = frr.shown(lab, router, f"bgp ipv4 unicast neighbors {address} advertised-routes").get("advertisedRoutes", {})
     return any(IPv4Network(it).subnet_of(prefix) for it in told)
 
 

@@ -23,7 +23,6 @@ from linklab.analysis.data_centre import (
     spread_interval,
     together_chance,
 )
-from linklab.errors import LabError
 from linklab.grade.check import Check, Hints, Refuse
 from linklab.grade.choices import letters
 from linklab.grade.measured import measured, state_of_run
@@ -95,15 +94,6 @@ _SETTLED_S: Final = 1.0
 # --- BGP
 
 
-def _shown(lab: LiveLab, router: str, command: str) -> Mapping[str, Any]:
-    """Return what FRR shows; nothing where its daemon does not run."""
-    try:
-        found: Mapping[str, Any] = frr.show(lab, router, command)
-    except LabError:
-        return {}
-    return found
-
-
 @guarded("Lab 17, BGP")
 def check_bgp(lab: Checkable) -> Iterator[Check]:
     """Judge the sessions of all four routers and their timers, and that each leaf uses both spines to each host."""
@@ -126,7 +116,7 @@ def check_bgp(lab: Checkable) -> Iterator[Check]:
 
 def _session_check(lab: LiveLab, router: str, wanted: Mapping[str, int]) -> Check:
     what, expected = f"sessions of {router}", f"with AS {' and AS '.join(map(str, wanted.values()))}, timers 1 and 3 s"
-    found = _shown(lab, router, "bgp neighbors")
+    found = frr.shown(lab, router, "bgp neighbors")
     hints: Hints
     for address, number in wanted.items():
         session = found.get(address, {})

@@ -62,10 +62,7 @@ def bound(trace: Trace, seconds: float = SECONDS) -> Bound:
 
 
 def score(flow: ControlledFlow, trace: Trace) -> float:
-    """Return the logarithm to base 2 of throughput over delay, relative to that of a sender that knows the trace.
-
-    It is below 0: -1 is half as good as can be, -2 a quarter. It is -inf where nothing arrived or where there was
-    trouble.
-    """
-    best = bound(trace, flow.seconds)
-    return math.log2(flow.power / (best.throughput_mbps / best.delay_ms)) if flow.power else -math.inf
+    """Return how good a flow was, relative to a sender that knows the trace (`Bound.score`); -inf after trouble."""
+    if flow.trouble:
+        return -math.inf
+    return bound(trace, flow.seconds).score(flow.throughput_mbps, flow.delay_p95_ms)

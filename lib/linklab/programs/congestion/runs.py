@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import base64
 import json
-import math
 import socket
 import struct
 import zlib
@@ -18,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from linklab.network import traces
 from linklab.network.traces import Trace
 from linklab.programs.congestion import path, transport
 from linklab.programs.engine.program import BREACHES
@@ -93,19 +93,12 @@ class ControlledFlow:
     @property
     def throughput_mbps(self) -> float:
         """Of different packets that arrived while the run lasted, whole IP packets."""
-        arrived = sum(arrived_s <= self.seconds for _, arrived_s in self.deliveries)
-        return arrived * transport.PACKET_BYTES * 8 / self.seconds / 1e6
+        return traces.throughput_mbps(self.deliveries, self.seconds)
 
     @property
     def delay_p95_ms(self) -> float:
         """The delay from host to host that 95 % of the packets that arrived did not exceed; nan where none did."""
-        delays_s = sorted(arrived_s - sent_s for sent_s, arrived_s in self.deliveries)
-        return 1000 * delays_s[math.ceil(0.95 * len(delays_s)) - 1] if delays_s else math.nan
-
-    @property
-    def power(self) -> float:
-        """Throughput over delay, in Mbit/s per ms; 0 where nothing arrived, or where there was trouble."""
-        return 0.0 if self.trouble or not self.deliveries else self.throughput_mbps / self.delay_p95_ms
+        return traces.delay_p95_ms(self.deliveries)
 
 
 def flows_of(record: Mapping[str, Any], seconds: float, senders: int) -> tuple[ControlledFlow, ...]:
