@@ -29,7 +29,8 @@ _GRACE_S: Final = 2.0
 class LabPlace:
     """A lab with this network on virtual time, which starts with its first scene. Raises LabError where none can.
 
-    ``started`` is called with each lab before its first scene. A scene may cost ``stall_cpu_s`` of computing.
+    ``started`` is called with each lab before its first scene. A scene may cost ``stall_cpu_s`` of computing,
+    `STALL_CPU_S` where nothing is said.
     """
 
     def __init__(
@@ -37,14 +38,14 @@ class LabPlace:
         program: SubmittedProgram,
         network: Network,
         started: Callable[[labs.Lab], object] = lambda _: None,
-        stall_cpu_s: float = STALL_CPU_S,
+        stall_cpu_s: float | None = None,
     ) -> None:
         choose()
-        self._stall_cpu_s = stall_cpu_s
+        self._stall_cpu_s = STALL_CPU_S if stall_cpu_s is None else stall_cpu_s
         self._program, self._network, self._prepared = program, network, started
         self._opened = contextlib.ExitStack()
         self._lab: labs.Lab | None = None
-        self._limit_s = stall_cpu_s
+        self._limit_s = self._stall_cpu_s
         self._python = ""
 
     @property
