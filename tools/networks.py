@@ -41,7 +41,7 @@ from linklab.notebooks.starters import SUFFIX
 ROOT: Final = Path(__file__).parents[1]
 SECRET: Final = b"the secret of no course"
 STUDENTS: Final = 2500
-"""So many ids that each of the 307 shapes of a network is among their networks."""
+"""Ids enough that each of the 307 shapes of a network is among their networks."""
 MEASURING: Final = ("03", "04", "05", "06", "07", "11", "12", "13")
 """Labs whose measurements depend on the student's network."""
 _LIMIT_S: Final = 1800
@@ -280,7 +280,7 @@ def margins(said: Said) -> tuple[float, float] | None:
 
 
 def narrowest(every: Iterable[Said]) -> list[tuple[float, str, Said]]:
-    """Of each number and end of its interval the run that came nearest: how near, which end, and what was said."""
+    """The run that came nearest to each end of each number's interval: how near, which end, and what was said."""
     found: dict[tuple[str, str, str], tuple[float, str, Said]] = {}
     for said in every:
         for end, margin in zip(("low", "high"), margins(said) or (), strict=False):

@@ -61,7 +61,7 @@ class Completed:
 
 _SHOWN_CHARACTERS = 80
 _FIRST_LINES, _LAST_LINES = 3, 3
-"""Of what a command without an end has printed, so many are told."""
+"""Lines that an error shows of what a command without an end has printed."""
 _NO_SUCH_HOST = "Temporary failure in name resolution"
 """What all programs say of a host's name, since there is nobody to ask."""
 

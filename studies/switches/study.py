@@ -118,7 +118,7 @@ RTT_METRICS: Final = (
 )
 _SETTLED: Final = 0.25
 _LOADED_BITS: Final = 30e6
-"""Of a link's capacity while round trips are taken beside the background: 3 s at 10 Mbit/s."""
+"""Bits of a link's capacity that pass while round trips are taken beside the background: 3 s at 10 Mbit/s."""
 
 
 def testbed(point: Point) -> Testbed:
@@ -276,7 +276,7 @@ THROUGHPUT_METRICS: Final = (
     Metric("background_loss_percent", "%", "share of all background packets that never arrive"),
 )
 _THROUGHPUT_BITS: Final = 30e6
-"""Of a link's capacity: 3 s at 10 Mbit/s, 0.3 s at 100, the same number of packets."""
+"""Bits of a link's capacity in a run: 3 s at 10 Mbit/s, 0.3 s at 100, the same number of packets."""
 _FULL: Final = 0.4
 """Share of the time after which all queues have filled up: the second of two takes 1.1 s at 10 Mbit/s."""
 
@@ -334,7 +334,7 @@ SWITCHES_THROUGHPUT: Final = Study(
 DITHERED: Final = "dithered"
 EXACT: Final = "exact"
 OFFERED: Final = ("70/70", "40/80", "30/90", "70/90", "50/80", "40/40/40", "40/40/80", "80/80/80")
-"""Of every sender, in percent of the link's rate: 70/70 are 7/7 Mbit/s at 10 and 70/70 at 100."""
+"""What every sender offers, in percent of the link's rate: 70/70 are 7/7 Mbit/s at 10 and 70/70 at 100."""
 FASTER: Final = 1000
 """Percent of the link's rate that senders' own links have, where they are no bottleneck."""
 FAIRNESS_METRICS: Final = (
@@ -344,7 +344,7 @@ FAIRNESS_METRICS: Final = (
     Metric("bottleneck_mbps", "Mbit/s", "what passes the link to t1, with headers, checksum, preamble and gap"),
 )
 _FAIRNESS_BITS: Final = 30e6
-"""Of the bottleneck's capacity: 3 s at 10 Mbit/s, 0.3 s at 100, the same number of packets."""
+"""Bits of the bottleneck's capacity in a run: 3 s at 10 Mbit/s, 0.3 s at 100, the same number of packets."""
 
 
 def fairness_testbed(point: Point) -> Testbed:

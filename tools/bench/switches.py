@@ -12,8 +12,8 @@ from linklab.study.claims import Claims, Finding, Judge, Tables
 from linklab.study.declare import BRIDGE, Measured, Metric, Point, Study, Testbed
 
 TCP_SHARES: Final = {"ovs": 0.98, "ovs-user": 0.85}
-"""Of the bridge's. The user-space datapath adds 0.07 ms to a round trip, by which TCP's start loses other packets, and
-one recovery more or less is a tenth of a transfer of 10 s: 89 and 100 % were seen."""
+"""Least shares of the bridge's rate. The user-space datapath adds 0.07 ms to a round trip, by which TCP's start loses
+other packets, and one recovery more or less is a tenth of a transfer of 10 s: 89 and 100 % were seen."""
 
 
 def measure(lab: Lab, point: Point) -> list[Measured]:

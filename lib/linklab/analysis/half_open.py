@@ -13,7 +13,7 @@ from typing import Final
 RETRIES: Final = 5
 """How often Linux repeats its SYN-ACK (tcp_synack_retries)."""
 _SECONDS_WHEN_CROWDED: Final = 8
-"""So many seconds' worth of SYNs stay where more than half of the backlog is taken."""
+"""Seconds' worth of SYNs that stay where more than half of the backlog is taken."""
 
 
 def lifetime_s(retries: int = RETRIES) -> int:

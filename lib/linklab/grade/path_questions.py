@@ -28,7 +28,7 @@ from linklab.units import (
 
 FRAME_BYTES: Final = ETHERNET_MTU_BYTES + ETHERNET_HEADER_BYTES
 HEADER_BYTES: Final = ETHERNET_HEADER_BYTES + IPV4_HEADER_BYTES + TCP_HEADER_BYTES + TCP_TIMESTAMPS_BYTES
-"""Of a full frame that carries TCP: 66."""
+"""The headers of a full frame that carries TCP: 66."""
 DATA_BYTES: Final = FRAME_BYTES - HEADER_BYTES
 
 HEADERS: Final = (

@@ -44,7 +44,7 @@ class Verdict:
     for_the_instructor: tuple[str, ...] = ()
     """What the submission tried, a line each."""
     tries: Mapping[str, int] = field(default_factory=dict)
-    """At which try the student's choices were right, by check cell, where it was not the first."""
+    """The try at which the student's choices were right, by check cell, where it was not the first."""
     wall_s: float = 0.0
     virtual_s: float = 0.0
     begun_at: str = ""

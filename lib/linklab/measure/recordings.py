@@ -120,7 +120,7 @@ class TcpPhase(NamedTuple):
 
 
 _PHASES: Final[tuple[TcpPhaseName, ...]] = ("open", "disorder", "reduced", "recovery", "loss")
-"""By the kernel's number (enum tcp_ca_state of linux/tcp.h)."""
+"""Names of TCP's phases, in the order of the kernel's numbers (enum tcp_ca_state of linux/tcp.h)."""
 
 
 class Port(NamedTuple):

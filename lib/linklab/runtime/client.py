@@ -34,7 +34,7 @@ _INTERRUPT_LIMIT_S = 15.0
 _LOOK_UP_S = 0.2
 _KEPT_CHARACTERS = 8_000_000
 _BUSY_SHARE = 0.1
-"""Of the time in which a lab was silent. One that waits computes next to nothing; one that computes shares its core."""
+"""CPU share from which a silent lab counts as computing. A waiting one needs next to nothing; cores may be shared."""
 _MORE_MEMORY = "let programs in it use less, or set LINKLAB_GUEST_MB to more before you start it"
 
 

@@ -34,7 +34,7 @@ _MARKS: Final[Mapping[str, tuple[dict[str, Any], float]]] = {
     "predicted": ({"marker": "D", "color": PREDICTED, "markerfacecolor": "white", "markeredgewidth": 1.8}, -0.24),
     "measured": ({"marker": "o", "color": BLUE}, 0.24),
 }
-"""Of each kind of number its style, and where in its row it stands: none hides another."""
+"""Style of each kind of number, and its place in its row: none hides another."""
 
 
 def comparison(rows: Sequence[Comparison], title: str = "") -> Table:

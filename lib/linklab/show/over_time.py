@@ -380,7 +380,7 @@ class LinkOverTime:
 
     @property
     def throughput_mbps(self) -> float:
-        """Of packets that arrived in the time, counted as 1500 bytes each."""
+        """The throughput of packets that arrived in the time, counted as 1500 bytes each."""
         return traces.throughput_mbps(self.deliveries, self.seconds)
 
     @property

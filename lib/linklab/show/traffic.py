@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 MOST_LINES: Final = 4
 _MOST_NAMES: Final = 24
-"""Of more runs only every second, third ... has its name below its band."""
+"""Runs whose names fit below their bands; of more runs only every second, third ... is named."""
 _LETTERS: Final = 90
-"""So many fit below the axis."""
+"""Letters that fit below the axis."""
 _LEAST_SHARE: Final = 0.05
 """An interface that sent less than that share of the busiest one's bytes is left out: acknowledgements, pings."""
 

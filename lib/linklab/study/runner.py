@@ -49,7 +49,7 @@ _TRIED_FIRST: Final = 3
 _ADDRESS: Final = re.compile("0x[0-9a-f]+")
 """Addresses in memory in messages of Python and ffmpeg: they differ each time."""
 VERSION: Final = 3
-"""Of the form of a point's file."""
+"""Version of the form of a point's file."""
 _LOCK: Final = ".linklab-study"
 
 

@@ -299,7 +299,7 @@ _AT_ONCE: Final = exactly("start_s", 0.0, "leave out start_s: the flows must run
 _LONG: Final = at_least("duration_s", _SHORTEST_S, "write duration_s=5: a queue hides the overload of a short run")
 _PINGS: Final = at_least("count", 25, "leave out count: pings must go on for as long as the flows")
 _GROWN_MS: Final = 5.0
-"""By how much the highest RTT may lie above the lowest while a rate still counts as free: a dozen packets wait."""
+"""Largest gap between lowest and highest RTT at which a rate still counts as free: a dozen packets wait."""
 
 
 @guarded("Lab 03, a call beside your test")

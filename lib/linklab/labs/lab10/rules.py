@@ -270,7 +270,7 @@ check_kinds = letter("Lab 10, kinds of switches", _FOLDER, "kinds")
 
 
 _TTL: Final = 64
-"""With which Linux sends; each router takes one off."""
+"""The TTL with which Linux sends; each router takes one off."""
 
 
 @guarded

@@ -434,7 +434,7 @@ def check_firewall(lab: Checkable) -> Iterator[Check]:
 
 
 _CONNECTIONS: Final = 5
-"""So many connections are tried: a host that gets as many frames gets theirs, and not a few ARP requests alone."""
+"""Connections that are tried: a host that gets as many frames gets theirs, and not a few ARP requests alone."""
 
 
 @guarded("Lab 14, load balancer")

@@ -12,10 +12,10 @@ from typing import Final
 from linklab.network import End, Host, Link, Network, Router, Subnet
 
 DELAY_MS: Final = 20.0
-"""Of the short link, each way."""
+"""Delay of the short link, each way."""
 RTT_MS: Final = 2 * DELAY_MS
 RATE_MBPS: Final = 12.0
-"""Of the short link, as long as it follows no trace."""
+"""Rate of the short link, as long as it follows no trace."""
 QUEUE_PACKETS: Final = 250
 ROUTER: Final = "router"
 RECEIVER: Final = "receiver"

@@ -92,7 +92,7 @@ class ControlledFlow:
 
     @property
     def throughput_mbps(self) -> float:
-        """Of different packets that arrived while the run lasted, whole IP packets."""
+        """The throughput of different packets that arrived while the run lasted, whole IP packets."""
         return traces.throughput_mbps(self.deliveries, self.seconds)
 
     @property

@@ -12,7 +12,7 @@ _PAUSE_S: Final = 10.0
 """Longer than any timeout that is measured on these paths, even one that was doubled in a silence of 8 s."""
 
 _KNOWN_BYTES: Final = 16
-"""So many bytes are found again in the file at one place."""
+"""Length of a match that is unique in the file."""
 
 
 def wrong_with(transfer: PlayedTransfer, where: str = "") -> Observed:

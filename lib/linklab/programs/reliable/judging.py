@@ -40,7 +40,7 @@ _KARN: Final = (
     "RFC 6298, section 3)"
 )
 _INFLATED: Final = 1.2
-"""So many times as long a timeout is not the same one."""
+"""A timeout this many times as long as another is not the same one."""
 TIMEOUT: Final = "the timeout must be longer than the round trip, queueing included: measure it (RFC 6298)"
 """What to do about packets that are sent again though nothing was lost."""
 WHOLE: Final = "every byte once and in order, and both sides end with status 0 within their limits"

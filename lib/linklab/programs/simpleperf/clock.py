@@ -33,7 +33,7 @@ from linklab.programs.simpleperf.verdicts import not_played, with_format, wrong_
 SENDING_S: Final = (1.9, 4.0)
 """How long a client with -t 2 may be seen to send: what waits in buffers arrives after it has stopped."""
 LEAST_SHARE: Final = 0.8
-"""Of the goodput ceiling of the shaped link: slow start and the wait for the acknowledgement take the rest."""
+"""Least share of the shaped link's goodput ceiling: slow start and the wait for the acknowledgement take the rest."""
 MOST_SHARE: Final = 1.01
 _ROWS: Final = ("ends", "client-row", "server-row")
 """What must pass before numbers of both sides are read."""

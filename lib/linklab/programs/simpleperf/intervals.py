@@ -34,7 +34,7 @@ ROW_SHARE: Final = 0.03
 _ASKED: Final = (5, 2)
 """-t and -i of the transfer of which most is judged: two whole intervals and a rest."""
 _SHORT_S: Final = 0.3
-"""Of shorter rows rounded times say too little about rates."""
+"""Rows shorter than this are not judged by rate: their rounded times say too little."""
 _END_S: Final = 0.5
 """How far the last row may end from where the transfer did."""
 _FIRST_TWICE: Final = Mistake("first interval twice", "print each interval once: remember where the last row ended")

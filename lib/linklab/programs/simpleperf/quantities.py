@@ -14,7 +14,7 @@ from linklab.programs.simpleperf.mistakes import Mistake
 RATE_SHARE: Final = 0.012
 """How exact a rate must be: half of the 2.4 % by which 1000 and 1024 differ."""
 JITTER_S: Final = 0.01
-"""By so much the relay's notes and a program's clock may differ."""
+"""Largest difference between the relay's notes and a program's clock."""
 JOIN_S: Final = 0.15
 """The largest gap or overlap, in seconds, between the end of one row and the start of the next."""
 _KI, _MI, _GI = 1.024, 1.048576, 1.073741824
@@ -26,7 +26,7 @@ FACTORS: Final = (
     *((factor * 8, mistakes.BITS_TWICE) for factor in (1 / _MI, 1 / _KI)),
     *((factor * by, mistakes.RATE_UNIT) for factor in (1e-6, 1e-3, 1e3, 1e6) for by in (1, 1 / 8, 8)),
 )
-"""By which a rate may be wrong, and the mistake that makes it so: 8 forgotten or taken twice, 1024 for 1000 (once,
+"""Factors of a wrong rate, and the mistake that makes each: 8 forgotten or taken twice, 1024 for 1000 (once,
 twice or three times), or another unit, as kB/s, which are 125 times as many as Mbit/s."""
 
 Span = tuple[float, float]

@@ -11,7 +11,7 @@ import time
 from linklab.guest.channel import ChannelClosed, ChannelTimeout
 
 _PIECE_BYTES = 1536
-"""Of memory in a packet: QEMU takes packets of up to 4096 characters, two for each byte."""
+"""Bytes of memory in a packet: QEMU takes packets of up to 4096 characters, two for each byte."""
 _STOP = b"\x03"
 _ANSWER_LIMIT_S = 60.0
 _RDI = slice(5 * 16, 6 * 16)

@@ -19,10 +19,10 @@ from linklab.runtime.qemu.snapshot import Snapshot
 from linklab.runtime.transport import BOOT_LIMIT_S, LabFacts, OwnLab
 
 _ROOT_MB: Final = 320
-"""Of a machine's memory: the image's files lie in it, besides what a guest may use."""
+"""Memory that a machine has for the image's files, besides what its guest may use."""
 
 _MOST_NOTES, _LONGEST_NOTE = 20, 400
-"""Of lines on files, how many are told of an answer, and characters of each: some come from the lab."""
+"""Upper limits of an answer's notes on files, and of a note's characters: some come from the lab."""
 
 
 class QemuLab(OwnLab):

@@ -32,7 +32,7 @@ WIDGET: Final = "network"
 """Its module of the widgets' script."""
 MOST_RUNS: Final = 2
 MOST_COLOURS: Final = 10
-"""Of flows, in the widgets' script; more are grey."""
+"""Flows that the widgets' script colours; more are grey."""
 _CLASS: Final = "linklab-drawing"
 _LARGEST: Final = 1.6
 """How much larger than it is drawn a network may be shown, where a page has room."""

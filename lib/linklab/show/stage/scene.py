@@ -113,7 +113,7 @@ class Cable:
 
     @property
     def carriers(self) -> tuple[str, str] | None:
-        """Of a tunnel, the nodes that carry it; None for a cable."""
+        """The nodes that carry a tunnel; None for a cable."""
         a, b = self.a.tunnel, self.b.tunnel
         return (a.carrier or "?", b.carrier or "?") if a and b else None
 
