@@ -208,8 +208,8 @@ table(rows, ("bytes at link/traffic", "packets", "Mininet, published", f"ours, {
 
 # %% [markdown]
 # **What a real network could carry.** Published means at 100/100 lie just below what a cable carries of frames in a
-# GRE tunnel. So the tunnel probably stood in the real topology, where section III.C has it. Of n bytes in a frame a
-# cable of 100 Mbit/s carries 100 n / (n + 20), since preamble and gap take 20 bytes more, and with a tunnel, whose
+# GRE tunnel. So the tunnel probably stood in the real topology, where section III.C has it. A cable of 100 Mbit/s
+# carries 100 n / (n + 20) in frames of n bytes, since preamble and gap take 20 bytes more, and with a tunnel, whose
 # headers take 38, 100 n / (n + 58). On our tunnel's links, Mininet's, it is 100 n / (n + 34): they count no checksum.
 
 # %%
@@ -465,8 +465,8 @@ page.claims()
 # what other settings give stands behind it. Where the study says it of some figures, runs of these alone count: so
 # figure 17 is none of those with fast first packets, and our largest bandwidth of all, in its run, is in no verdict.
 # Each repeat is judged by itself, for when the controller answers is chance. What is said to be usual has a share for
-# each size and pair of rates, and the mean of these shares decides. Of section V's "major deviations" of jitter the
-# claims have what can be counted: whose mean is larger, and whether size matters.
+# each size and pair of rates, and the mean of these shares decides. The claims have what can be counted of
+# section V's "major deviations" of jitter: whose mean is larger, and whether size matters.
 
 # %%
 page.how_judged()

@@ -139,9 +139,9 @@ table(rows, columns, "iperf 2's own digits, at the server: 10 s, datagrams of 14
 # %% [markdown]
 # So the report's bandwidths and transfers come out to the digit, and so does its loss from h1 to h4; from h1 to h9 it
 # lost a little more. iperf 2 reads the M of `-b 25M` as 1024 * 1024, so all that the report calls the bandwidth
-# is the rate that was asked for, and equal for two paths that were asked for the same. Of the path it says that so much
-# passes. 16M is the number that the table's 16.8 belongs to; the text says 15. Asked for a bottleneck's own rate, iperf
-# sends 1.048576 times as much, and the link passes 1470 of every 1512 bytes of its rate.
+# is the rate that was asked for, and equal for two paths that were asked for the same. The report says that the path
+# passes so much. 16M is the number that the table's 16.8 belongs to; the text says 15. Asked for a bottleneck's own
+# rate, iperf sends 1.048576 times as much, and the link passes 1470 of every 1512 bytes of its rate.
 #
 # ## Test cases 2 and 3: links and paths, one at a time
 
@@ -268,7 +268,7 @@ table(rows, columns)
 # %% [markdown]
 # The report's sums of three pairs and of four connections are more than L2 can carry of data at one time. Starts that
 # lie apart explain such sums, as the table of explanations shows for half a second: who starts first has the link to
-# itself meanwhile, and who starts last in the end. Of the three pairs' sum that explains about half, so the report's
+# itself meanwhile, and who starts last in the end. That explains about half of the three pairs' sum, so the report's
 # starts probably lay further apart. Ours in these tables lie some milliseconds apart.
 #
 # The report explains the longer round trips of its test 4 by router r3, which both pairs cross. Here is each pair

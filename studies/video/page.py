@@ -152,9 +152,10 @@ None of these links held packets back, so the study's computers are a likely cau
 that fills a link makes such a difference too, since what waited before the still second passes in it. At 2 Mbit/s the
 link is the limit: {ours("bandwidth_kbps_maximum", 2).high:.2f} kbit/s at most, where the study has
 {find(2, "bandwidth_kbps", "real")["maximum"]} (real) and {find(2, "bandwidth_kbps", "virtual")["maximum"]} (Mininet).
-Of packets of {packet_bytes} bytes in frames of {FRAME_BYTES} the link carries {carried_kbps:.0f} on average,
-{carried_kbps * 1000 / packet_bytes / BITS_PER_BYTE:.1f} in a second. A second that ends with a packet and begins with
-one counts both, and what the token bucket lets through at once is one more: so Mininet's number is ours, to the digit.
+The link carries {carried_kbps:.0f} kbit/s on average in packets of {packet_bytes} bytes (frames of {FRAME_BYTES}),
+{carried_kbps * 1000 / packet_bytes / BITS_PER_BYTE:.1f} packets in a second. A second that ends with a packet and
+begins with one counts both, and what the token bucket lets through at once is one more: so Mininet's number is ours, to
+the digit.
 """)
 
 # %% [markdown]
