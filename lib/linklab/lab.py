@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from linklab import __version__, files, record, schema
 from linklab.errors import LabError, LabTimeout, UnknownNode, quoted
 from linklab.guest import endless, lab_api
-from linklab.network import Network, NetworkState, expected_state
+from linklab.network import Network, NetworkState, NodeTables, expected_state
 from linklab.network.model import version_of
 from linklab.program import LabSeconds, Program, listeners, refuse_too_much
 from linklab.runtime import attach, transport
@@ -303,6 +303,10 @@ class Lab:
     def state(self) -> NetworkState:
         """Return the network as it is now, read back from the kernel."""
         return schema.load(NetworkState, self.process.call(lab_api.state), "the network read back")
+
+    def tables(self) -> NodeTables:
+        """Return what daemons of switches and routers know now: flow tables, and what FRR shows. It takes no time."""
+        return schema.load(dict[str, dict[str, str]], self.process.call(lab_api.tables), "what daemons know")
 
     @schema.checked
     def sleep(self, seconds: LabSeconds) -> None:

@@ -27,6 +27,20 @@ def test_each_rule_has_its_match_actions_counters_and_timeouts() -> None:
     assert rewrite.outputs == ("FLOOD",)
 
 
+def test_open_vswitch_s_own_rules_are_left_out() -> None:
+    """Those that ``bridge/dump-flows`` prints besides."""
+    printed = """\
+duration=3s, n_packets=3, n_bytes=126, in_port=1,actions=output:2
+table_id=1, duration=3s, n_packets=0, n_bytes=0, priority=3,arp,actions=drop
+duration=4s, n_packets=0, n_bytes=0, priority=180008,tcp,actions=NORMAL
+table_id=254, duration=4s, n_packets=0, n_bytes=0, priority=0,reg0=0x1,actions=controller(reason=)
+"""
+    assert read_rules(printed) == (
+        FlowRule(32768, {"in_port": "1"}, ("output:2",), packets=3, size_bytes=126),
+        FlowRule(3, {"arp": ""}, (), table=1),
+    )
+
+
 def test_frames_that_went_to_the_controller_are_counted() -> None:
     rules = read_rules(PRINTED)
     assert [rule.asks for rule in rules] == [False, False, False, True]

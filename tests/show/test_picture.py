@@ -349,6 +349,17 @@ def test_equal_routes_are_said_to_be_such(opened: Callable[..., Ask]) -> None:
     assert inspected(ask).count("one of 2 ways") == 2
 
 
+def test_what_a_node_s_daemons_know_stands_in_tables(opened: Callable[..., Ask]) -> None:
+    asks = "n_packets=7, priority=0,actions=CONTROLLER:65535"
+    ask = opened(replace(recorded(), tables={"h2": {"flows": asks}}))
+    ask("p.choose(p.runs[0], { node: 'h2' })")
+    assert "Flow table, as the recording ended" in inspected(ask)
+    cells = ask(
+        "[...p.inspectors[0].querySelectorAll('table:last-of-type tbody tr:last-child td')].map((it) => it.innerText)"
+    )
+    assert cells == ["0", "all", "CONTROLLER:65535", "7"]
+
+
 def test_the_words_of_a_moment_say_what_is_in_queues(browser: Chrome, opened: Callable[..., Ask]) -> None:
     ask = opened(recorded())
     slider = browser.find_element("css selector", "input[type=range]")

@@ -67,6 +67,8 @@ def build(
 
     loop.begin("build")
     not_checked = build.build_network(loop, topology, expected, switch, controller)
+    from linklab.guest import daemons  # noqa: F401 - only now, or it would move the timers of switches' daemons
+
     loop.state["of a topo"] = expected is None
     time.sleep(1 - time.monotonic() % 1)
     return not_checked
@@ -121,6 +123,21 @@ def state(loop: RequestLoop) -> dict[str, Any]:
     from linklab.guest.readback import read_state
 
     return read_state(network(loop)).to_json()
+
+
+@looks
+def tables(loop: RequestLoop) -> dict[str, dict[str, str]]:
+    """Return what the daemons of switches and routers know, by node; see `linklab.guest.daemons`.
+
+    Of a switch it has its ``flows``, of a router what FRR shows: ``ip route`` and others.
+    """
+    from mininet.node import OVSSwitch
+
+    from linklab.guest import daemons
+
+    net = network(loop)
+    flows = daemons.flow_tables([it.name for it in net.switches if isinstance(it, OVSSwitch)])
+    return {name: {"flows": text} for name, text in flows.items()} | daemons.routing([it.name for it in net.hosts])
 
 
 def begin_run(loop: RequestLoop, nodes: Sequence[str], what: str, record: Sequence[str] | None) -> dict[str, Any]:

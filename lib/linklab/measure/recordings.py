@@ -20,11 +20,11 @@ import struct
 import sys
 import zlib
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from linklab import schema
 from linklab.errors import LabError, MeasurementError, quoted
@@ -35,7 +35,7 @@ from linklab.measure.capture_files import Frame, pcapng
 from linklab.measure.events.reading import events_of
 from linklab.measure.events.table import Events
 from linklab.measure.headers import fingerprint, ip_of
-from linklab.network import Network, NetworkState
+from linklab.network import Network, NetworkState, NodeTables
 
 _LARGEST_BYTES: Final = 512 << 20
 _HEAD_BYTES: Final = 96
@@ -136,7 +136,7 @@ class Recording:
     """A recording; empty until its block has ended.
 
     `network` is the network as it was read back before, `plan` the one that the lab was started with, if any. Where it
-    is `controlled`, switches ask an OpenFlow controller.
+    is `controlled`, switches ask an OpenFlow controller. `tables` are what daemons of its nodes knew at the end.
     """
 
     network: NetworkState
@@ -148,6 +148,7 @@ class Recording:
     plan: Network | None = None
     controlled: bool = False
     phases: tuple[TcpPhase, ...] = ()
+    tables: NodeTables = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"<recording of {len(self.ports)} interfaces: {len(self.hops)} hops of packets>"
@@ -263,7 +264,7 @@ def recorded(lab: Lab, interfaces: str | Sequence[str] = ()) -> Iterator[Recordi
     try:
         yield recording
         end_s = lab.now()
-        fill(recording, lab.process.call(lab_api.recorded), begin_s, end_s)
+        fill(recording, lab, begin_s, end_s)
     finally:
         drop(lab)
 
@@ -300,9 +301,10 @@ def drop(lab: Lab) -> None:
             lab.process.call(lab_api.drop_recording)
 
 
-def fill(recording: Recording, data: Mapping[str, Any], begin_s: float, end_s: float) -> None:
-    """Fill a recording with what a lab's recorder noted. Raises MeasurementError if the notes contradict each other."""
-    notes = schema.load(_Notes, data, "what the lab noted of packets")
+def fill(recording: Recording, lab: Lab, begin_s: float, end_s: float) -> None:
+    """End a lab's recording, and fill in what was noted. Raises MeasurementError if the notes contradict each other."""
+    notes = schema.load(_Notes, lab.process.call(lab_api.recorded), "what the lab noted of packets")
+    recording.tables = lab.tables()
     reader = _Reader(recording.network, notes)
     recording.ports, recording.hops, recording.tcp = reader.read()
     recording.phases = tuple(reader.phases)

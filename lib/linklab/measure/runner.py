@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from linklab.errors import MeasurementError, UnknownNode, quoted
-from linklab.guest import lab_api
 from linklab.guest import programs as programs_in_labs
 from linklab.lab import Lab
 from linklab.measure import recordings
@@ -287,8 +286,7 @@ class _Runner:
 
     def _recording(self, span_s: tuple[float, float]) -> recordings.Recording:
         recording = recordings.Recording(self._network, plan=self._lab.network, controlled=self._lab.controlled)
-        noted = self._lab.process.call(lab_api.recorded)
-        recordings.fill(recording, noted, *span_s)
+        recordings.fill(recording, self._lab, *span_s)
         return recording
 
     def _copy_programs_into_lab(self) -> None:

@@ -1,4 +1,4 @@
-"""A switch's flow table as data: what ``ovs-ofctl dump-flows`` prints, rule by rule."""
+"""A switch's flow table as data: what ``ovs-ofctl dump-flows`` or ``ovs-appctl bridge/dump-flows`` prints, by rules."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ DUMP: Final = "ovs-appctl revalidator/wait && ovs-ofctl -O OpenFlow13 --no-names
 
 It waits until rules have counted what the kernel forwarded: Open vSwitch adds that up about twice a second."""
 _COUNTED: Final = (
-    "cookie", "duration", "table", "n_packets", "n_bytes", "idle_timeout", "hard_timeout", "priority", "idle_age",
-    "hard_age", "reset_counts", "importance", "send_flow_rem",
+    "cookie", "duration", "table", "table_id", "n_packets", "n_bytes", "idle_timeout", "hard_timeout", "priority",
+    "idle_age", "hard_age", "reset_counts", "importance", "send_flow_rem",
 )  # fmt: skip
+_OWN_TABLE, _MOST_PRIORITY = 254, 0xFFFF
+"""Open vSwitch's own rules, which ``bridge/dump-flows`` prints, are in this table, or above OpenFlow's priorities."""
 _PORTS: Final = ("CONTROLLER", "FLOOD", "ALL", "NORMAL", "IN_PORT", "LOCAL")
 _ACTION: Final = re.compile(r"(?:[^,()]|\((?:[^()]|\([^()]*\))*\))+")
 """Commas within parentheses, also within two pairs of them, belong to an action."""
@@ -52,13 +54,14 @@ class FlowRule:
 
 
 def read_rules(printed: str) -> tuple[FlowRule, ...]:
-    """Return the rules that ``ovs-ofctl dump-flows`` printed, the highest priority first.
+    """Return the rules that a switch's dump printed, the highest priority first, without Open vSwitch's own.
 
     Raises LinklabError for a line that is no rule, as where the switch cannot be reached.
     """
     lines = [line.strip() for line in printed.splitlines() if line.strip()]
     rules = [_rule(line) for line in lines if not line.startswith(("OFPST_FLOW", "NXST_FLOW"))]
-    return tuple(sorted(rules, key=lambda rule: (rule.table, -rule.priority)))
+    given = [rule for rule in rules if rule.table != _OWN_TABLE and rule.priority <= _MOST_PRIORITY]
+    return tuple(sorted(given, key=lambda rule: (rule.table, -rule.priority)))
 
 
 def questions(rules: Iterable[FlowRule]) -> int:
@@ -84,5 +87,5 @@ def _rule(line: str) -> FlowRule:
         size_bytes=int(fields.get("n_bytes", 0)),
         idle_timeout_s=float(fields.get("idle_timeout", 0)),
         hard_timeout_s=float(fields.get("hard_timeout", 0)),
-        table=int(fields.get("table", 0)),
+        table=int(fields.get("table", fields.get("table_id", 0))),
     )

@@ -9,12 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from linklab.network.model import Gateway, PlannedNode, Router, Shape, SubInterface, Switch, SwitchVlans, Topology
 from linklab.network.routing import Route, static_routes
 from linklab.network.topology import all_links
 from linklab.units import ETHERNET_MTU_BYTES
+
+NodeTables: TypeAlias = Mapping[str, Mapping[str, str]]
+"""What daemons of nodes know, as they say it, by node and by what was asked for.
+
+Of a switch these are its ``flows`` (`linklab.network.flow_tables`), of a router what FRR shows as JSON (``ip route``).
+"""
 
 CONGESTION_CONTROL = "cubic"
 """Linklab sets it on every host, because the machine's default differs from one machine to the next."""

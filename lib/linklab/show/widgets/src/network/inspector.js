@@ -64,7 +64,7 @@ function cableParts(run, shown, number) {
 }
 
 function nodeParts(run, shown, name) {
-  const { kind, interfaces, routes } = run.nodes[name];
+  const { kind, interfaces, routes, tables } = run.nodes[name];
   const told = run.events.filter((it) => (it.packet === null || ["route", "rule"].includes(it.kind)) && it.time <= shown.time && run.isAt(it.where, name)).slice(-5);
   const cut = run.cutAt(shown.time), hasVlans = interfaces.some((it) => it[4]);
   const states = interfaces.map(([port, addresses, state, mtu, vlans]) => [port, addresses, cut.has(run.cableOf(port)) ? "cable cut" : state, mtu, ...(hasVlans ? [vlans] : [])]);
@@ -77,6 +77,7 @@ function nodeParts(run, shown, name) {
     heading(`${name}, ${kind}`),
     table(["Interface", "addresses", "state", "MTU", ...(hasVlans ? ["VLANs"] : [])], states),
     ...(routes.length ? [heading(run.packets ? "Routes, as the recording began" : "Routes"), table(["Destination", "via", "by"], ways)] : []),
+    ...tables.flatMap(([title, head, rows]) => [heading(run.packets ? `${title}, as the recording ended` : title), table(head, rows)]),
     ...(sockets.length ? [heading(`Sockets that send, at ${seconds(shown.time)}`), table(["Connection", "cwnd", "ssthresh", "smoothed RTT"], sockets)] : []),
     ...(told.length ? [heading("What happened here last"), table(["Time", "what", "why"], told.map((it) => [seconds(it.time), it.what, it.why]))] : []),
   ];
