@@ -7,12 +7,14 @@ var Scorer = {
 };
 
 /* Sphinx finds pages that have all words of a question. Behind them stand those that have some: a page's points are
-   those of its words together, and a word that few pages have counts more. Results lie in reverse, the best one last.
+   those of its words together, and a word that few pages have counts more. Sphinx finds a page for its title, for an
+   entry of the index and for its text: it stands there once, where it was found best. Results lie in reverse, the best
+   one last.
    This stands before Sphinx's own code in one file, and runs when that is read. */
 queueMicrotask(() => {
   const having_all = Search._performSearch;
   Search._performSearch = (query, terms, excluded, ...more) => {
-    const found = having_all(query, terms, excluded, ...more);
+    const found = having_all(query, terms, excluded, ...more).filter(([page], n, all) => n === all.findLastIndex((it) => it[0] === page));
     const words = splitQuery(query.toLowerCase()).filter((word) => !stopwords.has(word) && word[0] !== "-");
     if (words.length < 2) return found;
     const points = new Map(), best = new Map();

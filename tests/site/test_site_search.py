@@ -17,11 +17,12 @@ from sphinx.cmd.build import build_main
 
 ROOT = Path(__file__).parents[2]
 PAGES = {
-    "index": ".. toctree::\n\n   handing\n   queues\n   filler\n   both",
+    "index": ".. toctree::\n\n   handing\n   queues\n   filler\n   both\n   places",
     "handing": "A homework goes to the platform. Labs are there.",
     "queues": "Packets wait in a queue. Labs show it.",
-    "filler": "Labs, labs, labs.",
+    "filler": "Labs, labs, labs. Mending.",
     "both": "A queue for each homework.",
+    "places": ".. index:: mending\n\nMending goes on here.\n\nMending\n-------\n\nAnd there.",
 }
 
 
@@ -52,6 +53,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         ("how do I hand in my homework", ["handing", "both"]),
         ("homework queue", ["both", "queues", "handing"]),
         ("labs queue", ["queues", "both", "filler", "handing"]),
+        ("mending", ["places", "filler"]),
     ],
 )
 def test_pages_with_some_words_follow_those_with_all(
