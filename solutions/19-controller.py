@@ -132,6 +132,7 @@ lab19.check_transfers(transfers).require()
 # %% [markdown] id="see-text"
 # The next cell draws CUBIC and BBR on `cellular`: capacity and what passed, the window, the packets that wait, and the
 # delay of each packet. Find an instant at which the capacity falls. What do both windows do then?
+# (`show.network(transfers["cellular cubic"])` plays a run, packet by packet, with the capacity in one of its tracks.)
 
 # %% id="see"
 for control in ("cubic", "bbr"):

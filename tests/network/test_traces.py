@@ -84,6 +84,13 @@ def test_capacity_counts_the_instants_of_a_window_in_every_repetition(
     assert capacity_bytes(THREE, from_ms, to_ms) == 1500 * packets
 
 
+@pytest.mark.parametrize("end_ms", [0, 1, 10, 10.5, 25])
+def test_instants_are_those_that_are_counted(end_ms: float) -> None:
+    trace = Trace("from the beginning", (0, 3, 3, 10))
+    assert len(trace.until(end_ms)) == trace.before(end_ms)
+    assert trace.until(25) == [0, 3, 3, 10, 10, 13, 13, 20, 20, 23, 23]
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_generated_trace_has_its_length_and_depends_on_its_seed_alone(kind: str) -> None:
     trace = generated(kind, 1, 30)

@@ -25,16 +25,17 @@ from selenium.webdriver.support.wait import WebDriverWait
 import linklab
 from linklab import show
 from linklab.errors import MeasurementError, NetworkError
-from linklab.measure import Cut, CutResult, PingFlow, Recording, Run
+from linklab.measure import Cut, CutResult, PingFlow, Recording, Run, Varying, VaryingResult
 from linklab.measure.headers import kept_head
 from linklab.network import COURSE, TWO_HOSTS, NetworkState, expected_state
+from linklab.network.traces import Trace
 from linklab.record import RUNS_MIME
 from linklab.show.stage.scene import description, scene_of
 from linklab.show.widgets.page import script_hash
 
 from ..measure.test_ways import recording as passed_on
 from .conftest import Ask, pressed, screen
-from .gallery import transfer
+from .gallery import ORIGIN, transfer
 from .recorded import MS, hop, recorded
 
 
@@ -172,6 +173,19 @@ def test_a_curve_has_the_colour_of_its_flow_on_the_network(opened: Callable[...,
         ["ping h1 to h2", icmp],
         ["TCP h1 to h2", tcp],
     ]
+
+
+def test_a_link_that_follows_a_trace_has_its_capacity_beside_what_it_took(opened: Callable[..., Ask]) -> None:
+    """Nine of ten segments of 1500 bytes went onto the link, at 10 to 19 ms."""
+    trace = Trace("two a millisecond", (1, 1))
+    link = VaryingResult(Varying("h1", "h2", trace, 0.03), ORIGIN, 1.0, 1.03, "h1-eth0", 13_500, 9, 1)
+    ask = opened(Run((link,), 0.0, recording=recorded()))
+    of = "p.curves[0].parts.find((it) => it.title.includes('trace')).series.map((it) => {})"
+    assert ask(of.format("it.label")) == ["capacity, h1-eth0", "taken, h1-eth0"]
+    capacity_mbps, taken_mbps = ask(of.format(f"it.value({15 * MS})"))
+    assert capacity_mbps == pytest.approx(2 * 12, rel=0.06)
+    assert taken_mbps == pytest.approx(9 * 1500 * 8 / 20_000, rel=0.15)
+    assert ask(of.format(f"it.value({60 * MS})")) == [None, None], "it follows the trace no more"
 
 
 def test_a_link_is_as_wide_as_the_share_of_its_rate_that_it_carries(opened: Callable[..., Ask]) -> None:

@@ -71,6 +71,11 @@ class Trace:
         whole = max(0, math.ceil(at_ms / self.period_ms) - 1)
         return whole * len(self.opportunities_ms) + bisect_left(self.opportunities_ms, at_ms - whole * self.period_ms)
 
+    def until(self, end_ms: float) -> list[int]:
+        """Return the instants before `end_ms`, those of repetitions too."""
+        every = self.opportunities_ms
+        return [every[n % len(every)] + n // len(every) * self.period_ms for n in range(self.before(end_ms))]
+
 
 def read_trace(path: str | Path) -> Trace:
     """Read a trace in mahimahi's format: one instant in ms a line. Its name is the file's.

@@ -13,12 +13,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final
 
-from linklab.measure import Recording
+from linklab.measure import Recording, VaryingResult
 from linklab.measure.events.table import Event
 from linklab.measure.events.traffic import Flow, RecordedTraffic
 from linklab.measure.flow_names import Congestion, FlowNames, without_ports
 from linklab.measure.headers import ip_of, kept_head
 from linklab.measure.recordings import PacketHop, TcpState
+from linklab.network.traces import OPPORTUNITY_BYTES
 from linklab.show.stage.scene import NetworkScene, read_scene
 
 
@@ -33,12 +34,13 @@ def steps(numbers: Iterable[int]) -> list[int]:
 
 @dataclass(frozen=True)
 class PlayedRun:
-    """A recording with its label, the congestion controls of its flows, and what happened."""
+    """A recording with its label, its flows' congestion controls, what happened, and the links that followed traces."""
 
     recording: Recording
     label: str = "run 1"
     congestion: Congestion = field(default_factory=dict)
     events: Sequence[Event] = ()
+    varying: Sequence[VaryingResult] = ()
 
     @property
     def begin_ns(self) -> int:
@@ -102,6 +104,7 @@ def about_run(run: PlayedRun, lines: Lines) -> dict[str, Any]:
         "ports": [*_ports(run, lines, notes)],
         "tcp": [*_tcp(run)],
         "pings": [*_pings(run)],
+        "varying": [_capacity(run, link) for link in run.varying],
         "notes": [list(note) for note in notes],
         "events": [[round(it.at_s * 1e9), it.kind, it.where, it.what, it.why, it.packet] for it in run.events],
     }
@@ -204,6 +207,18 @@ def _tcp(run: PlayedRun) -> Iterator[dict[str, Any]]:
                 "ssthresh": [it.ssthresh_packets or 0 for it in states],
                 "rtt": [round(it.rtt_ms * 1000) for it in states],
             }
+
+
+def _capacity(run: PlayedRun, link: VaryingResult) -> dict[str, Any]:
+    """Return the instants at which packets could leave a link that followed a trace, in ms since it began to do so."""
+    begin_ns, end_ns = (round(at_s * 1e9) - run.begin_ns for at_s in (link.began_at_s, link.ended_at_s))
+    return {
+        "port": link.interface,
+        "begin_ns": begin_ns,
+        "end_ns": end_ns,
+        "bytes": OPPORTUNITY_BYTES,
+        "instants_ms": steps(link.flow.trace.until(1000 * link.lasted_s)),
+    }
 
 
 _SENDS_BYTES: Final = 5000

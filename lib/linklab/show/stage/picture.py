@@ -14,7 +14,7 @@ from pathlib import Path as FilePath
 from typing import Any, Final
 
 from linklab.errors import MeasurementError, NetworkError
-from linklab.measure import Recording, Run
+from linklab.measure import Recording, Run, VaryingResult
 from linklab.measure.events.table import Event
 from linklab.measure.flow_names import without_ports
 from linklab.measure.recordings import write
@@ -182,7 +182,9 @@ def _played(run: Run | Recording, name: str) -> PlayedRun:
         raise MeasurementError("this run was not recorded: give record=True to measure.run_together")
     if not recording.hops:
         raise MeasurementError("this recording is empty: show it after its block has ended, with some traffic")
-    return PlayedRun(recording, name, run.congestion if isinstance(run, Run) else {}, run.events)
+    if isinstance(run, Recording):
+        return PlayedRun(recording, name, events=run.events)
+    return PlayedRun(recording, name, run.congestion, run.events, run.of(VaryingResult))
 
 
 def _shown(

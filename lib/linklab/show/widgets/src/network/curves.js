@@ -25,6 +25,7 @@ export class Curves {
     const tcp = run.tcp.map((it, n) => ({ ...it, ...this.styled(it, run.tcp.slice(0, n)) }));
     const pings = run.pings.map((it, n) => ({ ...it, ...this.styled(it, run.pings.slice(0, n)) }));
     const ms = (it) => { const us = valueAt(it.times, it.rtt); return (time) => us(time) === null ? null : us(time) / 1000; };
+    const half = () => Math.max(1e7, (this.shown.view[1] - this.shown.view[0]) / 100);
     return [
       { title: "Window and slow-start threshold (packets)", digits: 0, series: tcp.flatMap((it) => [
         { label: `cwnd, ${short(it, tcp)}`, colour: it.colour, dash: it.dash, value: valueAt(it.times, it.cwnd) },
@@ -35,7 +36,11 @@ export class Curves {
         ...tcp.map((it) => ({ label: `smoothed, ${short(it, tcp)}`, colour: it.colour, dash: it.dash, value: ms(it) })),
         ...pings.map((it) => ({ label: it.name, colour: it.colour, dash: it.dash, value: ms(it) }))] },
       { title: "Rate of what arrives (Mbit/s)", digits: 2, series: run.arrivals().map(({ name, ...arrived }) => (
-        { label: name, colour: this.shown.colours.get(name), dash: this.shown.colours.get(name), value: (time) => run.rate(arrived, time, Math.max(1e7, (this.shown.view[1] - this.shown.view[0]) / 100)) })) },
+        { label: name, colour: this.shown.colours.get(name), dash: this.shown.colours.get(name), value: (time) => run.rate(arrived, time, half()) })) },
+      { title: "What the trace lets onto the link, and what it took (Mbit/s of IP packets)", digits: 2, series: run.varying.flatMap((link, n) => {
+        const port = run.ports.find((it) => it.name === link.port), value = (bits) => (time) => run.rate(bits, time, half(), link.begin_ns, link.end_ns);
+        return [{ label: `capacity, ${port?.label ?? link.port}`, colour: 2 * n, dash: 0, area: true, value: value(link) },
+          ...(port ? [{ label: `taken, ${port.label}`, colour: 2 * n + 1, dash: 0, value: value(run.onLink(port)) }] : [])]; }) },
     ];
   }
   /** A curve has its flow's colour, and several of one flow have dashes of their own. */
@@ -89,7 +94,7 @@ export class Curves {
       axes: [{ size: 24, gap: 2, values: (_, ticks) => ticks.map((it) => `${+it.toFixed(6)} s`), stroke: ink(INK), grid: { stroke: ink(GRID), width: 1 } }, { size: 44, stroke: ink(INK), grid: { stroke: ink(GRID), width: 1 } }],
       series: [{}, ...part.series.map((it) => ({
         label: it.label, stroke: ink(COLOURS[it.colour % COLOURS.length]), width: it.thin ? 1 : 1.7, dash: it.thin ? [2, 3] : DASHES[it.dash % DASHES.length],
-        points: { show: false }, value: (_, value) => digits(value) }))],
+        fill: it.area ? `${ink(COLOURS[it.colour % COLOURS.length])}44` : undefined, points: { show: false }, value: (_, value) => digits(value) }))],
       hooks: {
         draw: [(plot) => this.drawEvents(plot)],
         setSelect: [(plot) => {

@@ -13,6 +13,8 @@ export function summed(steps) {
   return numbers;
 }
 
+const ETHERNET_BYTES = 14;  // of a frame are its header
+
 const hexDigit = (code) => code < 58 ? code - 48 : code - 87;
 /** A byte of a text of hexadecimal digits. */
 const hexByte = (text, at) => 16 * hexDigit(text.charCodeAt(2 * at)) + hexDigit(text.charCodeAt(2 * at + 1));
@@ -29,7 +31,7 @@ export const valueAt = (times, values) => (time) => { const at = lastUpTo(times,
 
 export class Run {
   constructor(about) {
-    Object.assign(this, { label: "", packets: 0, length_ns: 0, flows: [], ports: [], tcp: [], pings: [], notes: [], events: [] }, about);
+    Object.assign(this, { label: "", packets: 0, length_ns: 0, flows: [], ports: [], tcp: [], pings: [], varying: [], notes: [], events: [] }, about);
     this.events = this.events.map(([time, kind, where, what, why, packet]) => ({ time, kind, where, what, why, packet }));
     const healed = (cut) => this.events.find((it) => it.kind === "healed" && it.where === cut.where && it.time >= cut.time)?.time ?? this.length_ns;
     this.cuts = this.events.filter((it) => it.kind === "cut").map((it) => [it.time, healed(it), it.where]);
@@ -45,6 +47,10 @@ export class Run {
     this.most_mbps = Math.max(...this.ports.map((port) => (port.sent.bits.at(-1) || 0) / this.length_ns * 1000));
     this.busy = this.ports.filter((port) => port.line && port.waits);
     for (const it of [...this.tcp, ...this.pings]) it.times = summed(it.times);
+    for (const it of this.varying) {
+      it.times = summed(it.instants_ms).map((ms) => it.begin_ns + 1e6 * ms);
+      it.bits = it.times.map((_, n) => 8 * it.bytes * (n + 1));
+    }
     this.losses = [];
     for (const port of this.ports) {
       for (let i = 0; i < port.hops; i++) if (this.isLost(port, i)) this.losses.push({ port, i, time: port.left[i], packet: port.packet[i] });
@@ -85,12 +91,14 @@ export class Run {
   /** How many packets a queue holds at a time, those on netem's link among them. */
   held(port, time) { return lastUpTo(port.queued, time) - lastUpTo(port.leaving, time); }
   /** The rate in Mbit/s around a time of what has bits in all at rising times. Before and after a recording there is nothing. */
-  rate({ times, bits }, time, half) {
-    const begin = Math.max(0, time - half), end = Math.min(this.length_ns, time + half), until = valueAt(times, bits);
+  rate({ times, bits }, time, half, from = 0, to = this.length_ns) {
+    const begin = Math.max(from, time - half), end = Math.min(to, time + half), until = valueAt(times, bits);
     return end > begin ? (until(end) - until(begin)) / (end - begin) * 1000 : null;
   }
   /** The rate in Mbit/s at which a port sends around a time. */
   mbps(port, time) { return this.rate(port.sent, time, Math.min(5e7, this.length_ns / 20)); }
+  /** The IP packets that a port let onto its link: when, and all their bits until then. */
+  onLink({ sent, delay_ns }) { return { times: sent.times.map((at) => at - delay_ns), bits: sent.bits.map((bits, n) => bits - 8 * ETHERNET_BYTES * (n + 1)) }; }
   /** How many packets a queue holds, as the drawing and the words say it: those on the link count against the limit. */
   countOf(port, held) { return port.limit ? `${held} of ${port.limit}` : `${held}`; }
   /** What is in a queue at a time, the oldest first: [place among the hops, whether it is under way on the cable]. */
