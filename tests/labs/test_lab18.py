@@ -14,16 +14,17 @@ from linklab.course import using
 from linklab.errors import MeasurementError
 from linklab.labs.lab18 import networks
 from linklab.labs.lab18 import rules as lab18
+from linklab.labs.lab18.questions import PREDICTIONS, SPOOFED_REQUESTS
 from linklab.network import COURSE
 from linklab.network.variants import variant
 from linklab.runtime.backends import Kind
 from tests.grade.failures import said
 
-from .refused import Table, refused
+from .predicted import commit
+from .refused import Table, refused, refuses
 
 VARIANT = variant("ada", b"a course secret for trials")
 PROBES: dict[str, dict[int, bool]] = {
-    "nothing": {29: True, 30: False},
     "one": {29: True, 30: False},
     "four": {100: True, 119: True, 120: False},
 }
@@ -80,35 +81,53 @@ def test_what_kernels_do_passes() -> None:
         assert result.passed, str(result)
 
 
+def test_a_prediction_is_shown_beside_what_the_student_measured() -> None:
+    committed = {
+        "flood": {"entries": 20, "full_s": 5},
+        "life": {"one": 20, "four": 60},
+        "spoof": {"requests": 3, "replies": 3},
+    }
+    for name, numbers in committed.items():
+        commit(PREDICTIONS, name, numbers)
+    floods = lab18.check_flood({"slow": SLOW | {"half_open": [26] * 100}, "fast": FAST})
+    rows = (floods, lab18.check_life(PROBES), lab18.check_spoof(FRAMES, 5))
+    measured = [row.measured for result in rows for row in result.surprises]
+    assert measured == [26, 4.5, 30, 120, 1, 0]
+
+
 def test_a_variant_has_a_round_trip_of_its_own() -> None:
     with using(VARIANT):
         assert lab18.check_eyeballs(200 + networks.rtt_ms()).passed
         assert networks.homes().address_of("h3") != "10.0.3.2"
 
 
-def right(mac: str) -> str:
-    one, *others = mac.split(":")
-    two, three, four, five, six = others
-    return f"FE80:0:0:0:{int(one, 16) ^ 2:X}{two}:{three}FF:FE{four}:{five}{six}"
+FRAMES = [
+    " 1  0.000  00:00:00:00:00:01 > ff:ff:ff:ff:ff:ff  ARP: who has 10.0.1.2? Tell 10.0.1.1",
+    " 2  0.003  00:00:00:00:00:02 > 00:00:00:00:00:01  ARP: 10.0.1.2 is at 00:00:00:00:00:02",
+    " 3  0.004  00:00:00:00:00:01 > 00:00:00:00:00:02  ICMP, echo request, 10.0.1.1 > 10.0.1.2",
+    " 4  0.007  00:00:00:00:00:02 > 00:00:00:00:00:01  ICMP, echo reply, 10.0.1.2 > 10.0.1.1",
+    " 5  1.395  00:00:00:00:00:03 > 00:00:00:00:00:01  ARP: 10.0.1.2 is at 00:00:00:00:00:03",
+    " 6  2.000  00:00:00:00:00:01 > 00:00:00:00:00:03  ICMP, echo request, 10.0.1.1 > 10.0.1.2",
+    " 7  2.005  00:00:00:00:00:02 > 00:00:00:00:00:01  ICMP, echo reply, 10.0.1.2 > 10.0.1.1",
+    " 8  3.446  00:00:00:00:00:02 > ff:ff:ff:ff:ff:ff  ARP: 10.0.1.2 is at 00:00:00:00:00:02",
+]
+TRUE_FRAMES = [*FRAMES[:4], *FRAMES[6:]]
 
 
-def no_bit(mac: str) -> str:
-    one, two, three, four, five, six = mac.split(":")
-    return f"fe80::{one}{two}:{three}ff:fe{four}:{five}{six}"
-
-
-def test_an_address_passes_in_other_words() -> None:
-    assert lab18.check_link_local(right).passed
+@pytest.mark.parametrize("number", [5, 5.0])
+def test_the_forged_frame_passes_as_any_kind_of_number(number: float) -> None:
+    assert lab18.check_spoof(FRAMES, number).passed
 
 
 WRONG: Table = {
     lab18.check_life: [
         (PROBES | {"one": {119: True, 120: False}}, "this is not so here"),
-        (PROBES | {"four": {29: True, 30: False}}, "was this the case"),
+        (PROBES | {"four": {29: True, 30: False}}, "did h3 answer as often as this"),
+        (PROBES | {"one": {29: True, 30: False, 50: True}}, "does not come back"),
         (PROBES | {"four": {100: True, 120: False}}, "until they are one second apart"),
-        (PROBES | {"nothing": {30: False}}, "try shorter and longer silences"),
-        (PROBES | {"nothing": {}}, "no probes yet"),
-        ({"nothing": 30, "one": 30, "four": 120}, "no probes yet"),
+        (PROBES | {"one": {30: False}}, "try shorter and longer silences"),
+        (PROBES | {"one": {}}, "no probes yet"),
+        ({"one": 30, "four": 120}, "no probes yet"),
     ],
     lab18.check_flood: [
         ({"slow": FAST, "fast": SLOW}, "the rate was 16"),
@@ -122,7 +141,8 @@ WRONG: Table = {
         ({"slow": SLOW, "fast": flood(16.0, 10, {3.0: False, 5.0: False})}, "Wait 100 s between two"),
     ],
     lab18.check_claim: [
-        (2, SHOWS, "stopped growing after 63 s"),
+        (3, None, "a flood of your own, with a client"),
+        (2, SHOWS, "stopped growing"),
         (3, FAST, "the sentence speaks of two a second"),
         (3, SLOW, "the sentence speaks of two a second"),
         (3, flood(2.0, 30, {20.0: True}), "ended too early"),
@@ -131,18 +151,25 @@ WRONG: Table = {
     ],
     lab18.check_eyeballs: [
         (0.230017, "looks like seconds"),
-        (30.0, "was the path of IPv6 dead"),
-        (260.0, "too much"),
-        (215.0, "less than this network can give"),
+        (30.0, "a round trip alone"),
+        (270.0, "too much"),
+        (260.0, "that has two round trips"),
+        (200.0, "the pause alone"),
+        (215.0, "one direction only"),
+        (220.0, "less than this network can give"),
     ],
-    lab18.check_link_local: [
-        (no_bit, "universal/local bit is missing"),
-        (lambda mac: "fe80::" + mac.replace(":", ""), "it gives"),
-        (lambda mac: "fe80::200:ff:fe00:3", "it gives fe80::200:ff:fe00:3"),
-        (lambda mac: 7, "it gives 7"),
-        (None, "not written yet"),
+    lab18.check_spoof: [
+        (FRAMES, 2, "that is a true answer"),
+        (FRAMES, 8, "that is a true answer"),
+        (FRAMES, 1, "that is a question of ARP"),
+        (FRAMES, 6, "that is a ping"),
+        (FRAMES, 4, "that is a ping"),
+        (FRAMES, "00:00:00:00:00:03", "give a plain number"),
+        (FRAMES, None, "not filled in yet"),
+        (TRUE_FRAMES, 2, "0 forged answers"),
+        ("\n".join(FRAMES), 5, "store what lab18.frames(...) returns"),
+        (None, 5, "not recorded yet"),
     ],
-    lab18.check_hello: [("a", "Linux compares both ends"), ("b", "the recording")],
     lab18.check_hang: [("c", "some 70 bytes")],
     lab18.check_fragment: [("a", "a router must not cut"), ("c", "extension header")],
 }
@@ -229,11 +256,69 @@ def test_a_page_that_arrives_by_a_smaller_mtu_of_the_host_fails(lab: linklab.Lab
     lab["h1"].cmd("ip link set h1-eth0 mtu 1500")
 
 
+@pytest.mark.parametrize("rule", ["out oifname ROUTER-eth1 ip protocol udp masquerade"])
+def test_a_home_whose_nat_is_for_udp_alone_fails(lab: linklab.Lab, rule: str) -> None:
+    anew(lab, rule)
+    assert "its ping is not" in said(lab18.check_nat(lab))
+
+
+# --- Who has an address
+
+
+def test_pings_go_to_the_host_that_answered_last_and_replies_do_not(virtual: Kind) -> None:
+    with linklab.start(networks.office()) as lab:
+        for _ in range(2):  # a student runs the cell again
+            lines = networks.frames(networks.spoof(lab))
+            assert sum("> 00:00:00:00:00:03  ICMP, echo request" in line for line in lines) == SPOOFED_REQUESTS
+            assert sum("echo reply" in line for line in lines) == 6
+            assert not any("> 00:00:00:00:00:03  ICMP, echo reply" in line for line in lines)
+            assert "10.0.1.2 is at 00:00:00:00:00:03" in lines[6]
+            assert lab18.check_spoof(lines, 7).passed
+
+
+FORMED = "2001:db8:0:1:200:ff:fe00:1"
+
+
+@pytest.fixture(scope="module")
+def both_kinds(virtual: Kind) -> Iterator[linklab.Lab]:
+    with linklab.start(networks.homes(ipv6=True)) as lab:
+        yield lab
+
+
+@pytest.mark.parametrize("address", [FORMED, "2001:0DB8:0:1:0200:00FF:FE00:0001", FORMED + "/64"])
+def test_the_address_that_a_host_forms_passes_in_other_words(both_kinds: linklab.Lab, address: str) -> None:
+    result = lab18.check_slaac(both_kinds, address)
+    assert result.passed, str(result)
+
+
+@pytest.mark.parametrize(
+    ("address", "says"),
+    [
+        ("2001:db8:0:1:0:ff:fe00:1", "one bit is not flipped"),
+        ("fe80::200:ff:fe00:1", "the prefix that r1 advertises"),
+        ("2001:db8:0:3:200:ff:fe00:1", "the prefix that r1 advertises"),
+        ("2001:db8:0:1::2", "h1 has another one"),
+        ("2001:db8:0:1:200:ff:fe00:4", "h1 has another one"),
+        ("2001:db8:0:1:200::1", "h1 has another one"),
+        ("00:00:00:00:00:01", "no address of IPv6"),
+        (None, "not filled in yet"),
+    ],
+)
+def test_an_address_that_a_host_does_not_form_fails(both_kinds: linklab.Lab, address: str | None, says: str) -> None:
+    refuses(lab18.check_slaac, (both_kinds, address), says)
+
+
+def test_a_host_that_hears_no_router_is_named(both_kinds: linklab.Lab) -> None:
+    both_kinds["h1"].cmd("sysctl -w net.ipv6.conf.h1-eth0.accept_ra=0")
+    assert "h1 has formed none" in said(lab18.check_slaac(both_kinds, FORMED))
+    both_kinds["h1"].cmd("sysctl -w net.ipv6.conf.h1-eth0.accept_ra=1")
+
+
 def test_cookies_serve_a_client_in_a_flood(virtual: Kind) -> None:
     with linklab.start(networks.homes(ipv6=True)) as lab:
         lab["h3"].cmd("sysctl -w net.ipv4.tcp_syncookies=0")
-        assert "a client at 6 s of a fast flood: no answer" in said(lab18.check_cookies(lab))
-        lab.sleep(100)
+        for _ in range(3):  # entries of the flood before would make way for the client
+            assert "a client at 6 s of a fast flood: no answer" in said(lab18.check_cookies(lab))
         lab["h3"].cmd("sysctl -w net.ipv4.tcp_syncookies=1")
         result = lab18.check_cookies(lab)
         assert result.passed, str(result)

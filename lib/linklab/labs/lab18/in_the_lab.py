@@ -1,4 +1,5 @@
-"""Programs of Lab 18 that run on its hosts: datagrams through a NAT, two homes that call each other, a page, a flood.
+"""Programs of Lab 18 that run on its hosts: datagrams through a NAT, two homes that call each other, a page, a flood,
+answers of ARP that nobody asked for, and a router's advertisement.
 
 ``python3 lab18.py MODE ARGUMENT ...``: each mode is a function below. All of it is Python's standard library.
 """
@@ -175,6 +176,44 @@ def connect(address: str, port: str, *instants_s: str) -> None:
             print(instant_s, "served")
         except OSError:
             print(instant_s, "not")
+
+
+# --- Who has an address: ARP, and IPv6's routers
+
+
+def _mac(interface: str) -> bytes:
+    with open(f"/sys/class/net/{interface}/address", encoding="ascii") as file:
+        return bytes.fromhex(file.read().strip().replace(":", ""))
+
+
+def _neighbour(address: str) -> bytes:
+    """Return the MAC address under which this host knows an IPv4 address."""
+    rows = (line.split() for line in _lines("/proc/net/arp"))
+    return next(bytes.fromhex(row[3].replace(":", "")) for row in rows if row[0] == address)
+
+
+def announce(interface: str, address: str, at_s: str, listener: str = "") -> None:
+    """Say at this instant, in an answer of ARP (RFC 826) that nobody asked for, that this interface has an address.
+
+    ``listener`` is the address of the host that is told; without one, all are.
+    """
+    _wait_until(time.monotonic() + float(at_s))
+    own = _mac(interface)
+    to, asks = (_neighbour(listener), listener) if listener else (b"\xff" * 6, address)
+    claim = own + socket.inet_aton(address) + (to if listener else own) + socket.inet_aton(asks)
+    with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as raw:
+        raw.bind((interface, 0))
+        raw.send(to + own + b"\x08\x06" + struct.pack("!HHBBH", 1, 0x0800, 6, 4, 2) + claim)
+
+
+def advertise(interface: str, prefix: str) -> None:
+    """Tell all hosts at an interface, as a router of IPv6 (RFC 4861, section 4.2), the prefix of their addresses."""
+    number = socket.if_nametoindex(interface)
+    head = struct.pack("!BBHBBHII", 134, 0, 0, 64, 0, 1800, 0, 0) + struct.pack("!BB6s", 1, 1, _mac(interface))
+    told = struct.pack("!BBBBIII16s", 3, 4, 64, 0xC0, 86400, 14400, 0, socket.inet_pton(socket.AF_INET6, prefix))
+    with socket.socket(socket.AF_INET6, socket.SOCK_RAW, socket.IPPROTO_ICMPV6) as raw:
+        raw.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_MULTICAST_HOPS, 255)
+        raw.sendto(head + told, ("ff02::1", 0, 0, number))
 
 
 if __name__ == "__main__":

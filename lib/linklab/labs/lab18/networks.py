@@ -1,22 +1,42 @@
-"""Lab 18's network: two homes and a server around a router, derived from a course network. And what runs on it."""
+"""Lab 18's networks, derived from a course network, and what runs on them: two homes and a server around a router, and
+three hosts at a switch.
+"""
 
 from __future__ import annotations
 
 import base64
 import zlib
 from collections.abc import Sequence
+from ipaddress import IPv6Interface
 from pathlib import Path
 from typing import Any, Final
 
 from linklab.course import course_network
 from linklab.grade.reachability import LiveLab
+from linklab.lab import Lab
 from linklab.labs.bottlenecks import derived
-from linklab.measure import Recording
-from linklab.measure.headers import ends_of, ip_of
-from linklab.network import Network, dual_stack
+from linklab.measure import Recording, recorded
+from linklab.measure.headers import ends_of, ip_of, payload_of
+from linklab.network import End, Host, Link, Network, Subnet, Switch, dual_stack
+from linklab.network.variants import derived_name, first_octets
 from linklab.units import ETHERNET_HEADER_BYTES
 
-__all__ = ["call", "flood", "headers", "hide_homes", "homes", "late", "page", "wall"]
+__all__ = [
+    "advertise",
+    "call",
+    "flood",
+    "frames",
+    "headers",
+    "hide_homes",
+    "homes",
+    "late",
+    "mac",
+    "office",
+    "page",
+    "prefix",
+    "spoof",
+    "wall",
+]
 
 ROUTERS: Final = {"h1": "r1", "h2": "r2"}
 """The home router of each host."""
@@ -51,6 +71,32 @@ def homes(*, ipv6: bool = False) -> Network:
         },
     )
     return dual_stack(network) if ipv6 else network
+
+
+def office() -> Network:
+    """Return the second network: h1, h2 and h3 at one switch."""
+    course = course_network()
+    hosts, start = ("h1", "h2", "h3"), first_octets(course)
+    return Network(
+        name=derived_name(course, "office"),
+        nodes=(*map(Host, hosts), Switch("s1")),
+        links=tuple(
+            Link(End(host, f"{host}-eth0", f"{start}.1.{number}/24"), End("s1", f"s1-eth{number}"), delay_ms=1)
+            for number, host in enumerate(hosts, 1)
+        ),
+        subnets=(Subnet("A", f"{start}.1.0/24"),),
+    )
+
+
+def mac(host: str) -> str:
+    """Return a host's MAC address, in both networks: ``"00:00:00:00:00:03"`` for h3."""
+    return f"00:00:00:00:00:0{host[1:]}"
+
+
+def prefix() -> str:
+    """Return the IPv6 prefix of h1's home: ``"2001:db8:0:1::/64"``."""
+    end = next(iter(homes(ipv6=True).ends_of("h1")))
+    return str(IPv6Interface(str(end.ipv6)).network)
 
 
 def outer_address(router: str) -> str:
@@ -187,6 +233,69 @@ def flood(lab: LiveLab, rate: float, seconds: int, clients_s: Sequence[float] = 
     }
 
 
+# --- Who has an address
+
+
+def spoof(lab: Lab) -> Recording:
+    """Let h1 ping h2 six times, one a second from 0 s on, and return a recording of it.
+
+    Between the second and the third ping h3 tells h1 that h2's address is at h3. Between the fourth and the fifth one
+    h2 tells all hosts that it is at h2. h3 sends on to h2 what it gets for it, as a router does. Before the recording
+    all hosts get to know each other, and then h1 forgets.
+    """
+    one, two = (office().address_of(host) for host in ("h1", "h2"))
+    for host in ("h1", "h2", "h3"):
+        _install(lab, host)
+        lab[host].cmd("ip neigh flush all; sysctl -w net.ipv4.ip_forward=0 net.ipv4.conf.all.send_redirects=0")
+    for host, others in (("h1", two), ("h2", one), ("h3", f"{one} {two}")):
+        lab[host].cmd(f"for other in {others}; do ping -c 1 $other; done")
+    lab["h3"].cmd("sysctl -w net.ipv4.ip_forward=1 net.ipv4.conf.h3-eth0.send_redirects=0")
+    lab.sleep(8)  # until all have asked each other anew, as kernels do after five seconds
+    lab["h1"].cmd("ip neigh flush all")
+    with recorded(lab) as found:
+        _begin(lab, "h3", "announce", "h3-eth0", two, 1.5, one)
+        _begin(lab, "h2", "announce", "h2-eth0", two, 3.5)
+        lab["h1"].cmd(f"ping -c 6 {two}")
+    return found
+
+
+def frames(recording: Recording) -> list[str]:
+    """Return a line for each frame on h1's cable: number, instant in s, both MAC addresses, and what it says."""
+    hops = [hop for name in ("h1-eth0", "s1-eth1") for hop in recording.of(name) if hop.left_ns is not None]
+    hops.sort(key=lambda it: it.left_ns or 0)
+    begin_ns = (hops[0].left_ns or 0) if hops else 0
+    return [
+        f"{number:2d} {((hop.left_ns or 0) - begin_ns) / 1e9:6.3f}  {_macs(hop.head)}  {_said(hop.head)}"
+        for number, hop in enumerate(hops, 1)
+    ]
+
+
+def _macs(head: bytes) -> str:
+    return f"{head[6:12].hex(':')} > {head[:6].hex(':')}"
+
+
+def _said(head: bytes) -> str:
+    """Return what a frame says: of ARP (RFC 826) the question or the answer, else addresses and kind of its packet."""
+    at, _ = payload_of(head)
+    ends = ends_of(head)
+    if ends.protocol != "ARP":
+        return f"{_kind(head, ends.protocol)}, {ends.source} > {ends.destination}"
+    source, wanted = (".".join(map(str, head[at + first : at + first + 4])) for first in (14, 24))
+    if head[at + 7] == 1:
+        return f"ARP: who has {wanted}? Tell {source}"
+    return f"ARP: {source} is at {head[at + 8 : at + 14].hex(':')}"
+
+
+def advertise(lab: LiveLab) -> str:
+    """Take h1's IPv6 address and default route away, and let r1 advertise `prefix`. Return the address of h1 then."""
+    _install(lab, "r1")
+    lab["h1"].cmd("ip -6 addr flush dev h1-eth0 scope global; ip -6 route flush default")
+    _run(lab, "r1", "advertise", "r1-eth0", prefix().partition("/")[0])
+    lab["h1"].cmd("sleep 1")
+    words = lab["h1"].cmd("ip -6 -o addr show dev h1-eth0 scope global dynamic").split()
+    return words[words.index("inet6") + 1].partition("/")[0] if "inet6" in words else ""
+
+
 _MESSAGES: Final = {
     (1, 0): "echo reply",
     (1, 3): "unreachable",
@@ -194,10 +303,13 @@ _MESSAGES: Final = {
     (58, 2): "packet too big",
     (58, 128): "echo request",
     (58, 129): "echo reply",
+    (58, 134): "router advertisement",
     (58, 135): "neighbour solicitation",
     (58, 136): "neighbour advertisement",
 }
 """Messages of ICMP (RFC 792) and ICMPv6 (RFC 4443, RFC 4861), by the number of the protocol and the type."""
+_TOO_BIG: Final = b"\x03\x04"
+"""Type and code by which a router tells that a packet is too large to pass on (RFC 1191); RFC 4443 has an own type."""
 _FRAGMENT: Final = 44
 """The number of IPv6's header for fragments (RFC 8200, section 4.5)."""
 
@@ -205,12 +317,13 @@ _FRAGMENT: Final = 44
 def headers(recording: Recording, *interfaces: str) -> str:
     """Return a line for each packet that left by one of these interfaces: its IP packet's bytes, addresses, ports."""
     sent = [hop for name in interfaces for hop in recording.of(name) if hop.left_ns is not None]
-    lines = [f"{'s':>8}  {'from':<9}{'bytes':>5}  {'source':<22}destination"]
+    wide = max(22, 2 + max((len(ends_of(hop.head).source) for hop in sent), default=0))
+    lines = [f"{'s':>8}  {'from':<9}{'bytes':>5}  {'source':<{wide}}destination"]
     for hop in sorted(sent, key=lambda it: it.left_ns or 0):
         ends = ends_of(hop.head)
         at_s = (hop.left_ns or 0) / 1e9 - recording.begin_s
         size_bytes = hop.length_bytes - ETHERNET_HEADER_BYTES
-        where = f"{ends.source:<22}{ends.destination}"
+        where = f"{ends.source:<{wide}}{ends.destination}"
         lines.append(f"{at_s:8.3f}  {hop.interface:<9}{size_bytes:5d}  {where}  {_kind(hop.head, ends.protocol)}")
     return "\n".join(lines)
 
@@ -223,4 +336,6 @@ def _kind(head: bytes, protocol: str) -> str:
     if ip.protocol == _FRAGMENT:
         return "fragment"
     message = _MESSAGES.get((ip.protocol, head[ip.data])) if len(head) > ip.data else None
+    if ip.protocol == 1 and head[ip.data : ip.data + 2] == _TOO_BIG:
+        message = "packet too big"
     return f"{protocol}, {message}" if message else protocol

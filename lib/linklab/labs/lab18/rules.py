@@ -1,10 +1,11 @@
-"""What Lab 18, Who may start, asks of homes behind NAT, of filters and of a flooded server, and how it is judged.
+"""What Lab 18, Who may start, asks of NAT, filters, a flooded server and two kinds of addresses, and how it is judged.
 
 Rules of nftables are judged by what they do to packets: the checks send their own through the student's lab.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from ipaddress import IPv6Address
 from pathlib import Path
@@ -15,10 +16,9 @@ from linklab.analysis.half_open import full_after_s, lasting_entries, lifetime_s
 from linklab.grade.check import Check, Hints, Refuse, a_kind, collect_checks
 from linklab.grade.choices import letter
 from linklab.grade.measured import measured
-from linklab.grade.questions import Slip, Value, asked_one, is_missing
+from linklab.grade.questions import Slip, Value, as_number, asked_one, is_missing
 from linklab.grade.reachability import Checkable, LiveLab, running
 from linklab.grade.result import Result, guarded
-from linklab.grade.student_functions import call as call_function
 from linklab.grade.wanted import refuse_another_network
 from linklab.labs.claims import claim, contradicts
 from linklab.labs.lab18.networks import (
@@ -26,15 +26,18 @@ from linklab.labs.lab18.networks import (
     OUTER,
     ROUTERS,
     WALL,
+    advertise,
     call,
     exchange,
     flood,
     homes,
+    mac,
+    office,
     outer_address,
     page,
     rtt_ms,
 )
-from linklab.labs.lab18.questions import EYEBALLS_MS, FAST, MSS_BYTES, PREDICTIONS, SLOW, STREAM_S, UNREPLIED_S
+from linklab.labs.lab18.questions import CASES, EYEBALLS_MS, FAST, PREDICTIONS, SLOW, eyeballs_slips, forged_frame
 
 _FOLDER: Final = Path(__file__).parent
 _PAGE_BYTES: Final = 100_000
@@ -68,20 +71,24 @@ def check_nat(lab: Checkable) -> Iterator[Check]:
             yield Check.failing(what, f"h3 sees {seen}, a private address", hints, expected, seen)
         elif not arrived:
             yield Check.failing(what, "h3's answer did not get home", hints, expected, seen)
+        elif " 1 received" not in live[host].cmd(f"ping -c 1 -W 1 {homes().address_of('h3')}"):
+            hint = "does your rule leave some protocols out? A packet of any kind needs an address that has a way back"
+            yield Check.failing(what, "its UDP is answered, its ping is not", hint, expected, seen)
         else:
             yield Check.passing(what, expected, seen)
 
 
-_CASES: Final = {"nothing": UNREPLIED_S, "one": UNREPLIED_S, "four": STREAM_S}
-_PROBES: Final = '{"nothing": {10: lab18.late(lab, 10), ...}, "one": {...}, "four": {...}}'
+_PROBES: Final = '{"one": {10: lab18.late(lab, 10, 1), ...}, "four": {100: lab18.late(lab, 100, 4), ...}}'
 
 
 @guarded("Lab 18, a mapping's life")
 def check_life(probes: object) -> Result:
-    """Judge probes of three cases: whether a datagram still gets home, by seconds of silence."""
-    checks = collect_checks(lambda: (_died(name, limit_s, probes) for name, limit_s in _CASES.items()))
-    ends = {name: float(limit_s) for name, limit_s in _CASES.items()}
-    return PREDICTIONS.compared(Result("Lab 18, a mapping's life", checks), "life", ends)
+    """Judge probes of two cases: whether a datagram still gets home, by seconds of silence."""
+    checks = collect_checks(lambda: (_died(name, limit_s, probes) for name, limit_s in CASES.items()))
+    result = Result("Lab 18, a mapping's life", checks)
+    found = probes if result.passed and isinstance(probes, Mapping) else {}
+    ends = {name: float(min(at for at, arrived in it.items() if not arrived)) for name, it in found.items() if it}
+    return PREDICTIONS.compared(result, "life", ends)
 
 
 def _died(name: str, limit_s: int, probes: object) -> Check:
@@ -96,12 +103,14 @@ def _died(name: str, limit_s: int, probes: object) -> Check:
         return Check.failing(what, f"all probes ended {'well' if alive else 'in a loss'}", hint, expected)
     last, first = max(alive), min(dead)
     shown = f"arrives after {last:g} s, is lost after {first:g} s"
+    if first < last:
+        hint = "a mapping that has ended does not come back: are all of these probes of this case, and measured?"
+        return Check.failing(what, shown, hint, expected, shown)
     if first - last > 1:
         hint = "go on between these two until they are one second apart"
         return Check.failing(what, shown, hint, expected, shown)
     if first != limit_s:
-        said = {"nothing": "exchanges=0", "one": "exchanges=1", "four": "exchanges=4"}[name]
-        hints = ("was this the case? Each probe begins anew", f"lab18.late(lab, silence, {said})")
+        hints = ("did h3 answer as often as this case says?", "lab18.late(lab, silence_s, exchanges): 1 and 4")
         return Check.failing(what, f"{shown}: this is not so here", hints, expected, shown)
     return Check.passing(what, expected, f"it dies at {first:g} s")
 
@@ -135,8 +144,6 @@ def check_call(lab: Checkable) -> Iterator[Check]:
         yield Check.passing(what, expected)
 
 
-check_hello = letter("Lab 18, the first datagram", _FOLDER, "hello")
-"""Judge what the first datagram of a call meets at the other home."""
 check_hang = letter("Lab 18, a page that hangs", _FOLDER, "hang")
 """Judge why pings pass, and the page does not."""
 
@@ -148,7 +155,7 @@ check_hang = letter("Lab 18, a page that hangs", _FOLDER, "hang")
 def check_page(lab: Checkable) -> Result:
     """Judge by packets that the page gets home while h3 goes on dropping what tells of the MTU."""
     checks = collect_checks(lambda: _page(_home_lab(lab)))
-    return PREDICTIONS.compared(Result("Lab 18, the page", checks), "mss", {"mss": float(MSS_BYTES)})
+    return PREDICTIONS.compared(Result("Lab 18, the page", checks), "mss", {})
 
 
 def _page(live: LiveLab) -> Iterator[Check]:
@@ -171,7 +178,7 @@ def _page(live: LiveLab) -> Iterator[Check]:
     if size < _PAGE_BYTES:
         hints = (
             "h3 never learns that its segments are too large. Who can tell it beforehand how large they may be?",
-            "the SYN from h1 has the MSS that h3 will use, and it passes r1: the chain through sees it",
+            "the SYN from h1 has the MSS that h3 will use. Does your rule change it? Do MSS and headers fit?",
             "nft add rule ip home through tcp flags syn tcp option maxseg size set rt mtu",
         )
         yield Check.failing(what, f"{size} bytes arrived in {seconds:.0f} s", hints, expected, f"{size} bytes")
@@ -188,7 +195,7 @@ _LONG: Final = "let it last: the first entries end after 63 s"
 def _flood(what: str, given: object, rate: float, seconds: int) -> Mapping[str, Any]:
     """Return what `flood` returned for this rate; refuse everything else."""
     if is_missing(given):
-        raise Refuse(what, "not measured yet", f"store {_FLOODS}")
+        raise Refuse(what, "not measured yet", f"store {_FLOODS if rate else 'a flood of your own, with a client'}")
     if not isinstance(given, Mapping) or not {"rate", "half_open", "served"} <= set(given):
         raise Refuse(what, f"this is {a_kind(given)}", "store what lab18.flood(...) returns, as it is")
     if rate and given["rate"] != rate:
@@ -204,8 +211,19 @@ def check_flood(floods: object) -> Result:
     """Judge two floods: how many half-open connections there are, and whether a real client is served."""
     found = floods if isinstance(floods, Mapping) else {}
     checks = collect_checks(lambda: _floods(found.get("slow"), found.get("fast")))
-    right = {"entries": lasting_entries(SLOW, BACKLOG), "full_s": full_after_s(FAST, BACKLOG)}
-    return PREDICTIONS.compared(Result("Lab 18, two floods", checks), "flood", right)
+    result = Result("Lab 18, two floods", checks)
+    measured_here = {"entries": _kept(found["slow"]), "full_s": _full_s(found["fast"])} if result.passed else {}
+    return PREDICTIONS.compared(result, "flood", measured_here)
+
+
+def _kept(run: Mapping[str, Any]) -> float:
+    """Return how many half-open connections there were in the end, on average."""
+    return float(sum(run["half_open"][70:90]) / 20)
+
+
+def _full_s(run: Mapping[str, Any]) -> float | None:
+    """Return at which count the backlog was full; None if at none."""
+    return next((at + 0.5 for at, count in enumerate(run["half_open"]) if count >= BACKLOG), None)
 
 
 _COOKIES_OFF: Final = "sysctl -w net.ipv4.tcp_syncookies=0 on h3, before the flood"
@@ -219,13 +237,11 @@ def _floods(slow: object, fast: object) -> Iterator[Check]:
         source="RFC 6298, section 5.5, and tcp_synack_retries=5",
         allowance="one entry that has just come or gone, and the instants of the kernel's timers",
     )  # fmt: skip
-    last = one["half_open"][70:90]
     again = "wait 100 s between two floods: old entries end then"
-    yield measured("half-open connections at the end, slow", sum(last) / len(last), expected, (_LONG, again))
+    yield measured("half-open connections at the end, slow", _kept(one), expected, (_LONG, again))
     yield _served("slow", one, 90, served=True)
     two = _flood("fast", fast, FAST, 8)
-    full_s = full_after_s(FAST, BACKLOG) or 0.0
-    reached = next((at + 0.5 for at, count in enumerate(two["half_open"]) if count >= BACKLOG), None)
+    full_s, reached = full_after_s(FAST, BACKLOG) or 0.0, _full_s(two)
     if reached is None:
         yield Check.failing("fast", "the backlog was never full", _COOKIES_OFF, f"full at {full_s:g} s")
     else:
@@ -253,6 +269,7 @@ def _served(name: str, found: Mapping[str, Any], at_s: float, *, served: bool) -
 def check_cookies(lab: Checkable) -> Iterator[Check]:
     """Judge by packets that a real client is served while the server is flooded."""
     live = _home_lab(lab)
+    live["h3"].cmd("sleep 70")  # entries of an earlier flood would make way for the client
     found = flood(live, FAST, 8, [6])
     what, expected = "a client at 6 s of a fast flood", "served"
     hints = (
@@ -292,44 +309,69 @@ check_claim = claim("Lab 18, a claim to test", _FOLDER, _never_full)
 """Judge the number of the wrong sentence on floods, and the flood that shows it."""
 
 
+# --- Who has an address
+
+_ANSWER: Final = re.compile(r"ARP: (\S+) is at (\S+)")
+_FRAMES: Final = "store what lab18.frames(...) returns of lab18.spoof(office), as it is"
+
+
+@guarded("Lab 18, a forged answer")
+def check_spoof(lines: object, forged_number: object) -> Result:
+    """Judge the number of the frame in which a host answers for an address of another one; ``lines`` are `frames`'."""
+    if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
+        reason = "not recorded yet" if is_missing(lines) else f"this is {a_kind(lines)}"
+        raise Refuse("the recording", reason, _FRAMES)
+    owners = {office().address_of(host): mac(host) for host in ("h1", "h2", "h3")}
+    answers = {number: said for number, line in enumerate(lines, 1) if (said := _ANSWER.search(line))}
+    forged = [number for number, said in answers.items() if owners.get(said[1], said[2]) != said[2]]
+    if len(forged) != 1:
+        raise Refuse("the recording", f"{len(forged)} forged answers in it, and not one", _FRAMES)
+    slips = [Slip(number, *_remark(line)) for number, line in enumerate(lines, 1) if number not in forged]
+    result = asked_one("Lab 18, a forged answer", forged_number, forged_frame(forged[0], slips))
+    at_h3 = "".join(line for line in lines if f"> {mac('h3')}" in line)
+    went = {"requests": float(at_h3.count("echo request")), "replies": float(at_h3.count("echo reply"))}
+    return PREDICTIONS.compared(result, "spoof", went)
+
+
+def _remark(line: str) -> tuple[str, str]:
+    """Return what a frame is that is not forged, and where to look instead."""
+    if "who has" in line:
+        return "that is a question of ARP", "which frames say where an address is?"
+    if _ANSWER.search(line):
+        return "that is a true answer", "it comes from the host whose address it tells"
+    return "that is a ping", "which frame made h1 send its pings elsewhere?"
+
+
 # --- IPv6
 
 
-def link_local(mac: str) -> str:
-    """Return the link-local address that an interface gives itself (RFC 4291, appendix A; RFC 4862, section 5.3)."""
-    numbers = [int(part, 16) for part in mac.split(":")]
-    whole = [0xFE, 0x80, *[0] * 6, numbers[0] ^ 2, *numbers[1:3], 0xFF, 0xFE, *numbers[3:]]
-    return str(IPv6Address(bytes(whole)))
-
-
-_MACS: Final = ("00:00:00:00:00:03", "52:54:00:ab:cd:ef", "0a:1b:2c:3d:4e:5f")
-
-
-@guarded("Lab 18, an address from a MAC")
-def check_link_local(function: object) -> Iterator[Check]:
-    """Judge a function that computes the link-local address of an interface from its MAC address."""
-    if not callable(function):
-        raise Refuse("link_local", "not written yet", "give the function itself, without parentheses")
-    for mac in _MACS:
-        given = call_function(function, (mac,))
-        what, right = f'link_local("{mac}")', IPv6Address(link_local(mac))
-        try:
-            found = IPv6Address(str(given).strip().partition("%")[0])
-        except ValueError:
-            hint = "return a text as fe80::1234:56ff:fe78:9abc"
-            yield Check.failing(what, f"it gives {given!r}"[:120], hint, "an address of IPv6")
-            continue
-        hints: Hints = (
-            "the six bytes become eight: what comes into their middle, and which bit changes?",
-            "ff:fe comes into the middle, and the bit of value 2 of the first byte is turned",
-            "fe80:: and the four groups: first byte ^ 2 with the second; third and ff; fe and fourth; fifth and sixth",
-        )
-        if int(found) == int(right) ^ (2 << 56):
-            hints = "the universal/local bit is missing: the first byte ^ 2"
-        if found == right:
-            yield Check.passing(what, str(right))
-        else:
-            yield Check.failing(what, f"it gives {found}", hints, "another address", str(found))
+@guarded("Lab 18, an address by SLAAC")
+def check_slaac(lab: Checkable, address: object) -> Iterator[Check]:
+    """Let r1 advertise its prefix, and judge whether h1 then has the address that was predicted."""
+    what, expected, form = "h1's address", "the one that h1 forms", 'a text as "2001:db8::1234:56ff:fe78:9abc"'
+    if is_missing(address):
+        raise Refuse(what, "not filled in yet", form, expected)
+    try:
+        given = IPv6Address(str(address).strip().partition("/")[0].partition("%")[0])
+    except ValueError:
+        raise Refuse(what, f"{address!r} is no address of IPv6"[:120], form, expected) from None
+    formed = advertise(_home_lab(lab))
+    if not formed:
+        raise Refuse(what, "h1 has formed none", "start section 5's lab again: accept_ra of h1 must be 1", expected)
+    differs = int(IPv6Address(formed)) ^ int(given)
+    hints: Hints = (
+        "the prefix is the upper half. The six bytes of the MAC address become eight: what comes into their middle?",
+        "ff:fe comes into the middle, and the bit of value 2 of the first byte is flipped",
+        "prefix, then four groups: first byte ^ 2 with the second; third and ff; fe and fourth; fifth and sixth",
+    )
+    if differs == 2 << 56:
+        hints = "one bit is not flipped: the first byte ^ 2"
+    elif differs % 2**64 == 0:
+        hints = "the lower half is right. The upper half is the prefix that r1 advertises, lab18.prefix()"
+    if differs:
+        yield Check.failing(what, f"h1 has another one than {given}", hints, expected, str(given))
+    else:
+        yield Check.passing(what, formed)
 
 
 @guarded
@@ -340,11 +382,10 @@ def check_eyeballs(connect_ms: object) -> Result:
         right, right - 0.1, right + 2, "ms", "curl's pause, and a round trip by IPv4", "low",
         source="RFC 8305, section 5", allowance="2 ms for curl's own start",
     )  # fmt: skip
-    slips = (Slip(rtt_ms(), "that is a round trip alone", "was the path of IPv6 dead?"),)
     hints = ("curl prints seconds", "--happy-eyeballs-timeout-ms 200, and 1000 times what curl prints")
-    value = Value("", "time to connect", expected, hints, slips, shown=True)
+    value = Value("", "time to connect", expected, hints, eyeballs_slips(), shown=True)
     result = asked_one("Lab 18, happy eyeballs", connect_ms, value)
-    return PREDICTIONS.compared(result, "eyeballs", {"ms": right})
+    return PREDICTIONS.compared(result, "eyeballs", {"ms": as_number(connect_ms)})
 
 
 check_fragment = letter("Lab 18, a packet that is too large", _FOLDER, "fragment")
