@@ -1,4 +1,4 @@
-"""The recipe of docs/studies/your-own.md for two PCs and a switch: its commands, on a lab that plays the hardware."""
+"""The recipe of docs/studies/two-pcs.md: its commands, on a lab that plays the hardware."""
 
 from __future__ import annotations
 
@@ -15,12 +15,8 @@ from linklab.units import ETHERNET_OVERHEAD_BYTES
 
 pytestmark = [pytest.mark.lab, pytest.mark.large]
 
-PAGE = Path(__file__).parents[2] / "docs" / "studies" / "your-own.md"
-RECEIVE, SEND, COMPARE = re.findall(
-    r"```sh\n(.*?)```",
-    PAGE.read_text("utf-8").partition("### Two PCs and a switch")[2].partition("\n## ")[0],
-    re.DOTALL,
-)
+PAGE = Path(__file__).parents[2] / "docs" / "studies" / "two-pcs.md"
+RECEIVE, SEND, COMPARE = re.findall(r"```sh\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
 
 
 def test_two_hosts_and_a_switch_give_the_file_that_a_page_takes(
