@@ -8,7 +8,7 @@ from linklab.measure.events.reading import events_of
 from linklab.measure.recordings import PacketHop, Port, Recording
 from linklab.network import InterfaceState, NetworkState, NodeState, Shape
 
-from .test_ways import HEAD, MS
+from .test_forwarding import HEAD, MS
 
 LIMIT = 4
 PORTS = (Port("h1", "h1-eth0", "x2-eth0"), Port("x2", "x2-eth0", "h1-eth0"))

@@ -33,7 +33,7 @@ from linklab.record import RUNS_MIME
 from linklab.show.stage.scene import description, scene_of
 from linklab.show.widgets.page import script_hash
 
-from ..measure.test_ways import recording as passed_on
+from ..measure.test_forwarding import recording as passed_on
 from .conftest import Ask, pressed, screen
 from .gallery import ORIGIN, transfer
 from .recorded import MS, hop, recorded

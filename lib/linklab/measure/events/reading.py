@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from linklab.errors import MeasurementError
+from linklab.measure.events.forwarding import forwarding_events
 from linklab.measure.events.network import CableOutage, network_events
 from linklab.measure.events.table import Events
 from linklab.measure.events.tcp import tcp_events
 from linklab.measure.events.traffic import RecordedTraffic
 from linklab.measure.events.waits import wait_events
-from linklab.measure.events.ways import way_events
 from linklab.measure.flow_names import Congestion, FlowNames
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def events_of(
     found = [
         *traffic.flow_events(),
         *network,
-        *way_events(traffic, network),
+        *forwarding_events(traffic, network),
         *traffic.loss_events(),
         *wait_events(traffic),
         *tcp_events(traffic),

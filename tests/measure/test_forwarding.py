@@ -1,4 +1,4 @@
-"""Other ways of routers, and questions of switches, as the packets show them."""
+"""Routers that take another way, and switches that ask their controller, as the packets show them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How nodes pass packets on: when a router takes another way, and when a switch asks its controller.
+"""How nodes forward packets: when a router takes another way, and when a switch asks its controller.
 
 The packets themselves show both. No kernel and no switch is asked, which would move what is measured: a change is
 known from the first packet that it concerns on.
@@ -38,7 +38,7 @@ class _Passage(NamedTuple):
         return self.hop.queued_ns - self.came_ns >= _ASKS_NS
 
 
-def way_events(traffic: RecordedTraffic, told: Sequence[Event]) -> Iterator[Event]:
+def forwarding_events(traffic: RecordedTraffic, told: Sequence[Event]) -> Iterator[Event]:
     """Yield when a router took another way, and when a switch asked its controller; `told` are the network's events."""
     recording = traffic.recording
     switches = {node.name for node in recording.network.nodes if node.kind == "switch"}
@@ -54,7 +54,7 @@ def way_events(traffic: RecordedTraffic, told: Sequence[Event]) -> Iterator[Even
 
 
 def _passages(traffic: RecordedTraffic, watched: set[str]) -> dict[tuple[str, str, bool], list[_Passage]]:
-    """Return the packets that went through each node, by flow and direction. Of a flooded one the first copy counts."""
+    """Return the packets that went through each node, by flow and direction; the first copy of a flooded one counts."""
     node_of = {name: node for name, node in traffic.node_of.items() if node in watched}
     behind = {port.interface: node_of.get(port.peer or "") for port in traffic.recording.ports}
     flows = {sent.hop.packet: (flow.name, sent.there) for flow in traffic.flows.values() for sent in flow.packets}
