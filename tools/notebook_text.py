@@ -1,6 +1,6 @@
 """A notebook as text, which ``git diff`` compares: ``python tools/notebook_text.py NOTEBOOK``.
 
-Of each cell it prints the name, the source, and what the cell shows as text; of all else that it shows, a digest.
+It prints each cell's name, source, and what the cell shows as text; of all else that it shows, a digest.
 """
 
 from __future__ import annotations

@@ -297,7 +297,7 @@ def dependency_problems(name: str, found: Distribution | None) -> Iterator[str]:
 
 
 def licence_of(found: Distribution) -> str:
-    """Return the licence that a package's metadata name; empty for none. Of a whole licence its first words."""
+    """Return the licence that a package's metadata name; empty for none. A whole licence is its first words."""
     told = {name: found.metadata.get_all(name) or [] for name in ("License-Expression", "Classifier", "License")}
     classified = [each.rpartition(" :: ")[2] for each in told["Classifier"] if each.startswith("License")]
     said = " ".join(" ".join(told["License-Expression"] or classified[:1] or told["License"]).split())

@@ -40,7 +40,7 @@ _JUDGE_NOTHING: Final = ("classroom", "hub", "lms", "study", "cli.py", "doctor.p
 def judging_digest(lab: str) -> bytes:
     """Return a digest of all on which a verdict on a lab (``lab50``) rests: Linklab's version and files, and the lab's.
 
-    Of other labs those count that the lab names. Comments in labs do not count: a corrected one judges nobody again.
+    Other labs count where the lab names them. Comments in labs do not count: a corrected one judges nobody again.
     """
     found = hashlib.sha256(linklab.__version__.encode())
     of_labs: dict[str, bytes] = {}

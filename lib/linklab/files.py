@@ -162,7 +162,7 @@ def _write(path: Path, content: bytes, mode: int | None) -> None:
 def draft_folder(target: Path) -> Iterator[Path]:
     """Give a hidden folder beside ``target`` to write into, which the block renames to it; else it is removed.
 
-    The folder of ``target`` is made where it is missing. Of a full disk the system does not say which: an OSError that
+    The folder of ``target`` is made where it is missing. The system does not say which disk is full: an OSError that
     names no file leaves the block with the target's name.
     """
     target.parent.mkdir(parents=True, exist_ok=True)

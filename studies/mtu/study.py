@@ -175,7 +175,7 @@ def _captured(path: Path, frame_bytes: int) -> dict[bytes, int]:
 def evaluate(result: TrainResult, frame_bytes: int, link_mbps: float) -> list[Measured]:
     """Return the metrics of one run. Pure. Raises MeasurementError where fewer than four packets arrived.
 
-    Of the series the first hundred packets are kept and every 25th after them; mean, least and largest are of all.
+    The series keep the first hundred packets and every 25th after them; mean, least and largest are of all.
     """
     return _evaluated(result.departure_s, result.arrival_s, frame_bytes, link_mbps)
 

@@ -178,7 +178,7 @@ class Index:
         """Return the wanted packages and all that they depend on, without those that are left out and what only they
         need.
 
-        Of alternatives the first counts, unless one is there already. Raises `LabError` for one that nobody has.
+        The first of several alternatives counts, unless one is there already. Raises `LabError` where nobody has one.
         """
         providers: dict[str, list[str]] = {}
         for name, fields in self.packages.items():

@@ -89,7 +89,7 @@ _HEARD_LATE_PACKETS: Final = 3
 def bbr_mean_queue_packets(bdp_packets: float) -> tuple[float, float]:
     """Return the least and the most mean queue of a single BBR flow, whose operating point is an empty queue.
 
-    Of eight round trips one sends a quarter more than the link carries, so that up to a quarter of a bandwidth-delay
+    One of eight round trips sends a quarter more than the link carries, so that up to a quarter of a bandwidth-delay
     product waits at its end, and the next one lets it go (Cardwell et al., 2016).
     """
     return 0.0, (BBR_PROBES[0] - 1) * bdp_packets
@@ -123,7 +123,7 @@ def sharing_ratios(near: Pipe, far: Pipe, power: float, duration_s: float = math
     Both wait in one queue. Where losses hit at random, rates go as 1/RTT to a ``power``, `RENO_POWER` or `CUBIC_POWER`.
     Where each loss hits both, windows that grow by round trips grow with 1/RTT besides, and rates go as its square
     (Lakshman and Madhow, 1997); so do CUBIC's on Reno's line, where it rules. The full queue makes round trips most
-    alike, the empty one least. Of a mean over ``duration_s``, slow start may have given either of them everything for
+    alike, the empty one least. In a mean over ``duration_s``, slow start may have given either of them everything for
     the time of the long one's sawtooth. Raises MeasurementError for a duration that is not longer than that: any ratio
     may come of it.
     """

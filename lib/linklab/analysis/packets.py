@@ -102,7 +102,7 @@ def steady_rate_mbps(arrival_s: Sequence[float], payload_bytes: int) -> float:
     """Return the rate of a train, robust against a burst at its head, single late packets, and lost packets.
 
     The median of the rates between each packet of the first half and the one half a train later: it is right as long
-    as most of these spans are undisturbed. Of lost packets nothing is known here; a bottleneck whose queue is full
+    as most of these spans are undisturbed. Nothing is known of lost packets here; a bottleneck whose queue is full
     stays busy, so those that arrive are spaced as ever. Raises MeasurementError as `train_rate_mbps`, and for fewer
     than four packets.
     """

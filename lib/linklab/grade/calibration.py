@@ -103,7 +103,7 @@ def _meaning(said: Sequence[float], right: int) -> str:
 def calibration(lab: str) -> Calibration:
     """Return how sure a student was in a lab, and in the labs before it; ``lab`` is its package's name.
 
-    Of this lab count the checks that this kernel has run. Of the labs before it (a lower number) count the results that
+    This lab counts by the checks that this kernel has run. Labs before it (a lower number) count by the results that
     their notebooks keep, if they lie in the folder of this one and are saved.
     """
     file = notebook_of(lab)

@@ -13,7 +13,7 @@ Outcome = Literal["passed", "failed", "inconclusive"]
 """Inconclusive: not judged, because the check broke, or because what it needs does not work yet."""
 
 Hints = str | tuple[str, ...]
-"""What to do. Of several the first, the concept, is for the first wrong answer.
+"""What to do. The first of several, the concept, is for the first wrong answer.
 
 Each other wrong answer gets the next one; the last one, the formula or the command, stays.
 """

@@ -6,8 +6,9 @@ A lab's check says what is asked, as data, and `asked` judges what the student g
         return asked("Lab 04, predicted round trips", predicted_ms, [rtt_question(name) for name in LINKS])
 
 What the student gives is a dictionary by the questions' keys; what else is in it is not looked at. A number is right
-within its question's interval, which its expectation derives or allows (`stated`). Of wrong ones the likeliest slip is
-named: units, directions and factors are derived from the right number, real misconceptions stand with the question.
+within its question's interval, which its expectation derives or allows (`stated`). The likeliest slip behind a wrong
+one is named: units, directions and factors are derived from the right number, real misconceptions
+stand with the question.
 """
 
 from __future__ import annotations
@@ -159,7 +160,7 @@ class Value:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The interval that passes. Of a number that is predicted or computed, a slip's number is never in it.
+        """The interval that passes. It never has a slip's number where a number is predicted or computed.
 
         Then it ends halfway between the right number and the slip's: a tolerance must tell them apart.
         """

@@ -29,7 +29,7 @@ RUBRIC: Final = "**Rubric.**"
 class LabCell:
     """One cell of a lab. ``starter`` is its text as students get it, ``full`` as the instructor has it.
 
-    Of an answer in code ``full`` is the starter: the instructor's own is nothing that grading may need.
+    An answer in code has the starter as ``full``: the instructor's own is nothing that grading may need.
     """
 
     cell_id: str

@@ -249,8 +249,8 @@ def _whose(keys: Iterable[str], rows: Mapping[str, GivenRow]) -> str:
 def rows_in(folder: Path) -> dict[str, GivenRow]:
     """Return what was given in a graded class's folder, by key: in the file, and in copies of it.
 
-    Of what two files have for one answer the later saved file's counts, so that a correction in the file counts over a
-    copy that was taken in before. Raises LinklabError where one of them is not in order.
+    Where two files have points for one answer, the later saved file's count, so that a correction in the file counts
+    over a copy that was taken in before. Raises LinklabError where one of them is not in order.
     """
     files = [path for path in (folder / FILE, *sorted(folder.glob(_COPIES))) if path.is_file()]
     files = [path for path in files if not path.stem.endswith(_OF_PAGE)]  # `PointsFile.rows` reads those as well

@@ -194,7 +194,7 @@ def _tries(done: Sequence[tuple[Verdict, Graded]], cell_id: str) -> tuple[int, .
 def _most_frequent(column: Sequence[Graded]) -> tuple[str, int]:
     """Return the most frequent reason for failing, and how often it came.
 
-    Of each student the first reason counts; reasons that differ in names and numbers alone are one.
+    Each student's first reason counts; reasons that differ in names and numbers alone are one.
     """
     each = [
         Check(str(number), "failed", reason=reason)

@@ -1,7 +1,7 @@
 """Find in a student's files the notebook of each lab, the programs of labs, and the Python files beside these.
 
-Cells say which lab a notebook is of, whatever the file is called; a program is known by its name. Of all other files
-only single Python files travel to the judge that lie in the same folder, where an import finds them at home too.
+Cells say which lab a notebook is of, whatever the file is called; a program is known by its name. Other files
+travel to the judge only if they are single Python files in the same folder, where an import finds them at home too.
 """
 
 from __future__ import annotations

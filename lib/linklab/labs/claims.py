@@ -7,7 +7,7 @@ says by what it holds. The student stores a number and a run::
     check_claim = claim("Lab 04, a claim to test", _FOLDER, _shown)
 
 ``_shown`` gets the run. It refuses (`Refuse`) one that cannot show that the sentence is wrong: other flows, another
-network, another setting. Of one that can it returns what `contradicts` makes of its numbers.
+network, another setting. For one that can it returns what `contradicts` makes of its numbers.
 """
 
 from __future__ import annotations

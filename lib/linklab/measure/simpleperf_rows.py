@@ -223,7 +223,7 @@ def amount_step(row: Row) -> float:
 def intervals(lines: Sequence[str]) -> dict[str, tuple[Sample, ...]]:
     """Return the rows of ``-i`` by connection, without the totals, from what a client has printed so far.
 
-    A row that begins before the one above it has ended is a total. Of a client without ``-i`` it is the totals, for
+    A row that begins before the one above it has ended is a total. A client without ``-i`` gives its totals, for
     they are all there is.
     """
     return by_connection(plain_rows(lines))

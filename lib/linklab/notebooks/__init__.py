@@ -15,8 +15,8 @@ stored nor compared.
 ``linklab report`` makes the student's portfolio of executed notebooks, by these conventions. The title is the first
 heading, and second-level headings become sections. The question of a free answer is what stands from a paragraph that
 begins with ``**Question.**`` to the end of the text cell right before it. Answers in code are shown as they stand. A
-check's last line is an expression ``....require()``, so that the notebook keeps its result. Of all other cells the
-report has what they show, and the text of such as students add; instructions are not repeated.
+check's last line is an expression ``....require()``, so that the notebook keeps its result. The report has
+what all other cells show, and the text of those that students add; instructions are not repeated.
 
 Every cell has a name, so that its id in the notebooks never depends on its neighbours.
 

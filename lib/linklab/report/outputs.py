@@ -30,7 +30,7 @@ _UNTOLD: Final = re.compile(r"<[^<>]*>|")
 def items(outputs: Iterable[Any], where: str, *, graded: bool = False) -> Iterator[ShownImage | Safe]:
     """Yield what a cell's outputs show, in order. ``where`` names the place.
 
-    Of a ``graded`` cell, what its checks say is left out: it stands elsewhere.
+    What the checks of a ``graded`` cell say is left out: it stands elsewhere.
     """
     said = ""
     for output in outputs:

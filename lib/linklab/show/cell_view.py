@@ -27,8 +27,8 @@ _cell: CellView | None = None
 class CellView(Observer):
     """What one cell of a page shows of its long work. It appears 2 s after the work began.
 
-    Of measurements it shows a bar and a stop button, and in the end a figure of what the links carried, which stays. Of
-    other work it shows a line of text, which goes. The stop button ends the tools; what they had measured is
+    For measurements it shows a bar and a stop button, and in the end a figure of what the links carried, which stays.
+    For other work it shows a line of text, which goes. The stop button ends the tools; what they had measured is
     returned, marked ``interrupted``, and the cell's next measurement is not started.
     """
 

@@ -278,8 +278,8 @@ def _judge(claim: Claim, judge: Judge | None, tables: Tables, hardware: _Hardwar
 def _by_hardware(claim: Claim, judge: Judge, tables: Tables, hardware: _Hardware) -> str:
     """Return what the hardware's tables say of a claim that both can show; an empty string if there is none.
 
-    If tables that somebody gave do not suffice, the text says so. Of the paper's own numbers it does not: a paper never
-    prints them all.
+    If tables that somebody gave do not suffice, the text says so. It does not for the paper's own numbers: a paper
+    never prints them all.
     """
     if claim.about != "either" or not hardware.tables:
         return ""

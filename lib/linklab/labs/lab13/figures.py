@@ -25,7 +25,7 @@ def ladder(transfer: object) -> Drawing | str:
 
     Equal bytes have one number. What the relay lost ends there with a cross. The relay stands next to the receiver;
     when a datagram left the sender, or an answer came there, follows from the link's delay and the packet's time on it.
-    Of a long transfer only the first 60 datagrams are drawn.
+    Only the first 60 datagrams of a long transfer are drawn.
     """
     if not isinstance(transfer, PlayedTransfer) or not transfer.up:
         return NOTHING

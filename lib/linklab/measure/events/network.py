@@ -1,6 +1,6 @@
 """What became of the network: cables cut and healed, and neighbours that routers gave up.
 
-Of neighbours the routers' own packets tell: a Hello of OSPF lists the neighbours that its sender hears (RFC 2328,
+The routers' own packets tell of neighbours: a Hello of OSPF lists the neighbours that its sender hears (RFC 2328,
 section A.3.2), a packet of BFD has its sender's state (RFC 5880, section 4.1), and a NOTIFICATION ends a session of BGP
 (RFC 4271, section 4.5).
 """

@@ -25,7 +25,7 @@ EventKind = Literal[
     "flow begins",
     "flow ends",
 ]
-"""What an event is about. Of routes and rules the packets tell that went by them."""
+"""What an event is about. Packets tell of the routes and rules by which they went."""
 _KINDS: Final = get_args(EventKind)
 _SHOWN: Final = 50
 """Rows of a table that is shown; a run may have thousands of losses."""

@@ -30,7 +30,7 @@ _REPORT: Final = re.compile(
 class Iperf2Flow(FlowOf["Iperf2Result"]):
     """Datagrams by iperf 2: ``iperf -u -b 25M`` has `asked_mibps` 25, which is 26.2 Mbit/s of payload.
 
-    Each datagram carries 1470 bytes. Of a flow that lost everything the server prints no report, which is an error.
+    Each datagram carries 1470 bytes. The server prints no report of a flow that lost everything, which is an error.
     """
 
     tool_name: ClassVar[str] = "iperf 2"

@@ -67,8 +67,8 @@ class TcpResult(ToolResult):
     """A bulk transfer over TCP. Everything is of the receiver, except `retransmitted_segments`.
 
     `throughput_mbps` is the application's data (goodput), all streams together, over `duration_s`: the receiver's
-    own time, which begins with the test and ends when the sender's end has arrived, up to a full queue later. Of a flow
-    that was stopped they are of its whole intervals.
+    own time, which begins with the test and ends when the sender's end has arrived, up to a full queue later. If a flow
+    was stopped, they are those of its whole intervals.
     """
 
     QUANTITY: ClassVar[str] = "throughput_mbps"
@@ -89,8 +89,8 @@ class UdpResult(ToolResult):
     """Datagrams at a constant rate. `throughput_mbps` is the payload at the receiver, all streams together.
 
     `lost_packets` is what was sent less what arrived: iperf3's own count sees only gaps, and misses what is lost
-    after the last one that arrives. `jitter_ms` is RFC 3550's estimate. `sent_mbps` is the payload as it was sent. Of a
-    flow that was stopped `throughput_mbps` and `duration_s` are of its whole intervals, and packets are all.
+    after the last one that arrives. `jitter_ms` is RFC 3550's estimate. `sent_mbps` is the payload as it was sent. If a
+    flow was stopped, `throughput_mbps` and `duration_s` are those of its whole intervals, and all packets count.
     """
 
     QUANTITY: ClassVar[str] = "throughput_mbps"

@@ -105,7 +105,7 @@ def abrupt(session: SimpleperfScenes) -> Observed:
 def quiet(session: SimpleperfScenes) -> Observed:
     """the server prints no traceback when such a client connects
 
-    Of both its outputs. A traceback because random bytes are no text is a hint.
+    Both its outputs count. A traceback because random bytes are no text is a hint.
     """
     errors = [error for scene in _abrupt_scenes(session) if scene.has_server for error in scene.server.errors]
     expected = "no traceback"

@@ -432,7 +432,7 @@ def _make_library(image: Image, sources: list[tuple[str, int, int]], place: Path
 
 
 def _copy(source: Path, names: list[str], part: Path, before: Path | None, image: Image) -> list[str]:
-    """Copy Linklab; return the modules that have to be compiled. Of the library ``before`` what is equal is linked."""
+    """Copy Linklab; return the modules that have to be compiled. What is equal in the library ``before`` is linked."""
     changed = []
     tag = f"cpython-{image.about.python.replace('.', '')}.pyc"
     for name in names:

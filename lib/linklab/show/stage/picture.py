@@ -112,7 +112,7 @@ class NetworkPicture:
     def still(self) -> dict[str, Any]:
         """Return what shows the network where no script runs: an image, and of recorded runs words below it.
 
-        Of recorded runs it has a digest of what became of all packets: two runs with the same one are alike to the
+        For recorded runs it has a digest of what became of all packets: two runs with the same one are alike to the
         last digit.
         """
         pictures = dict.fromkeys(_image(it) for it in self._shown)
@@ -152,7 +152,7 @@ def network(
     words and signs, not by colour alone. ``highlight`` is a path, or node names along one, drawn strongly; switches may
     be left out.
 
-    Of a recorded run (``run = measure.run_together(lab, flows, record=True)``) it plays what happened, packet by
+    It plays a recorded run (``run = measure.run_together(lab, flows, record=True)``) as it happened, packet by
     packet. Two runs stand side by side; ``labels`` name them (``["queue of 100", "queue of 20"]``). It opens at
     ``event``, one of the run's (``run.events.first("loss")``), with its packet chosen; without one at the beginning.
 
