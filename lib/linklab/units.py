@@ -33,7 +33,7 @@ IPV4_HEADER_BYTES: Final = 20
 IPV6_HEADER_BYTES: Final = 40
 """Without extension headers (RFC 8200, section 3)."""
 IP_HEADER_BYTES: Final[Mapping[IpVersion, int]] = {4: IPV4_HEADER_BYTES, 6: IPV6_HEADER_BYTES}
-"""By the version of IP."""
+"""Bytes of a header without extensions, by IP version."""
 IPV6_FRAGMENT_HEADER_BYTES: Final = 8
 """What each fragment has behind its IPv6 header (RFC 8200, section 4.5); IPv4's header has the same inside."""
 UDP_HEADER_BYTES: Final = 8

@@ -13,7 +13,7 @@ from pathlib import Path
 from linklab.guest import turns
 
 _STILL_S = 0.01
-"""Less than the lab's time passes between two looks while programs compute without end."""
+"""Lab time between two looks below which programs count as computing without end."""
 
 
 class EndlessComputing:

@@ -36,7 +36,7 @@ _LONGEST_LINE_BYTES = 4000
 """The kernel's terminals take 4095 and cut off the rest."""
 _CHUNK = 1024
 _KEPT_BYTES = 16 * 1024
-"""Of what programs in the background print between two commands: as much as a terminal holds."""
+"""Bytes kept of what background programs print between two commands: as much as a terminal holds."""
 _IN_STEP_S, _TRIES = 2.0, 3
 
 _start_shell, _send_command, _send_int, _cleanup, _popen = (

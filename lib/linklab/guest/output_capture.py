@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from typing import Any
 
 KEPT_BYTES = 4 * 1024 * 1024
-"""Of what is printed between two messages to the notebook. The rest is counted and dropped: memory is scarce."""
+"""Bytes kept of what is printed between two messages. The rest is counted and dropped: memory is scarce."""
 
 
 class _Out(io.RawIOBase):

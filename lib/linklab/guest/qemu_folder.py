@@ -17,11 +17,11 @@ from linklab.errors import LabError
 from linklab.guest.channel import Message
 
 KEY: Final = "files"
-"""Of a message: for each folder that changed, by its number, ``{"here": {path: [mode, content]}, "gone": [path]}``."""
+"""A message's key: each folder that changed, by its number, ``{"here": {path: [mode, content]}, "gone": [path]}``."""
 NOTES_KEY: Final = "notes"
-"""Of an answer: lines for the user on files that are not on both sides."""
+"""An answer's key: lines for the user on files that are not on both sides."""
 LARGEST_CHANGE_BYTES: Final = 32 * 1024 * 1024
-"""So much goes with one message. A file for which no room is left stays on its side: a megabyte takes half a second."""
+"""Upper limit of a message's files; a file without room stays on its side, for a megabyte takes half a second."""
 _MOST_FILES, _DEEPEST = 5000, 100
 """Files that a folder may hold, and parts of a path in it."""
 _OWN: Final = "own"

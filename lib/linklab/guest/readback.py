@@ -72,7 +72,7 @@ class _Contents:
     addresses: dict[int, list[str]]
     shapes: dict[int, Shape]
     memberships: dict[int, Membership]
-    """Of the ports of bridges that tell VLANs apart, and of those bridges."""
+    """VLANs of bridges that tell VLANs apart, and of their ports."""
 
 
 def _contents(there: Namespace) -> _Contents:

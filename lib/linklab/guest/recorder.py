@@ -29,7 +29,7 @@ from linklab.guest.netlink import qdisc
 _MOUNTED: Final = Path("/run/linklab-tracing")
 _SHARE: Final = 3
 """A third of the lab's free memory, at most, holds headers, and three quarters of that events: what is packed needs the
-rest. Of a lab's 512 MB these are 128 and 96."""
+rest. These are 128 and 96 MB of a lab's 512."""
 EVENTS: Final = ("net/net_dev_queue", "net/net_dev_xmit", "skb/kfree_skb", "tcp/tcp_probe", "tcp/tcp_cong_state_set")
 OPTIONAL_EVENTS: Final = ("qdisc/qdisc_drop",)
 """Newer kernels say why a queue dropped a packet."""

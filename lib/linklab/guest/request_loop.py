@@ -41,7 +41,7 @@ _MAX_BEATS = 20
 
 
 _REPETITIONS = 15
-"""Of an interrupt, from one look at what computes to the next: 3 s of real time or more."""
+"""Repetitions of an interrupt from one look at what computes to the next: 3 s of real time or more."""
 SILENT_LIMIT_S = 300_000.0
 """Seconds of the lab's clock for which a request may send nothing; then it is interrupted. If all processes wait for
 each other, few timers are due, and virtual time gets there within two seconds of real time; Open vSwitch sets timers
