@@ -217,6 +217,12 @@ def test_a_table_of_many_events_shows_the_first_ones() -> None:
     assert "&lt;b&gt;" in shown
 
 
+def test_a_printed_table_has_what_happens_in_one_column() -> None:
+    shown = repr(made((0, "loss"), (12.5, "retransmission"), (100, "flow begins"))).splitlines()
+    assert len({line.index("It happens.") for line in shown[1:]}) == 1
+    assert shown[0].index("where") == shown[1].index("r1-eth1")
+
+
 def test_an_empty_recording_and_a_run_without_one_are_refused() -> None:
     with pytest.raises(MeasurementError, match="this recording is empty"):
         _ = Recording(expected_state(TWO_HOSTS)).events

@@ -22,7 +22,9 @@ def made_up(pretended: None, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_list_and_show(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["study", "list"]) == 0
-    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(studies())
+    listed = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in listed] == list(studies())
+    assert len({line.index(it.title) for line, it in zip(listed, studies().values(), strict=True)}) == 1
     assert main(["study", "show", "mtu"]) == 0
     said = capsys.readouterr().out
     assert "230 points: 59 combinations, each measured up to 10 times" in said

@@ -1,11 +1,12 @@
-"""A table of all values fits a page's width: with more metrics than settings, each metric has a row."""
+"""Pages that nobody wrote: their tables fit a page's width, and keep the study's order; their figures stay readable."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from linklab.study import Measured, Metric, Point
-from linklab.study.overview import values_table
+from linklab.study.claims import Claims
+from linklab.study.overview import overview, values_table
 from linklab.study.table import StudyTable, table_of
 
 from . import pretend
@@ -33,3 +34,17 @@ def test_a_row_each_for_many_metrics_below_the_settings() -> None:
         "| --- | --- | --- |",
         "| one_ms (ms) | 10 | 20 |",
     ]
+
+
+def test_settings_keep_the_studys_order() -> None:
+    rows = values_table(measured(1500, 100, 9000)).text.splitlines()[2:5]
+    assert [row.split()[1] for row in rows] == ["1500", "100", "9000"]
+
+
+def test_a_figure_of_too_many_series_shows_the_first_ones_and_says_so() -> None:
+    study = replace(pretend.STUDY, factors={"size": tuple(range(7))}, short={})
+    points = (Point("made-up", (("size", size),)) for size in range(7))
+    ours = table_of(study, {it: [Measured("gap_ms", 1.0 + n, number=n) for n in range(2)] for it in points})
+    files = overview("made-up", ours, {}, Claims((), {}))
+    assert "made-up-values-gap-ms.svg" in files
+    assert "The first 6 of 7 combinations." in files["made-up-values.md"]
