@@ -101,6 +101,13 @@ def test_the_queue_s_share_is_shaded_and_a_lost_ping_marked() -> None:
     assert "h1-h4: 3 answered, 1 lost, 60.0 to 80.3 ms, mean 70.8, of which queues make 10.8" in said
 
 
+def test_axes_of_round_trips_hold_the_slowest_ping_and_a_full_queue() -> None:
+    for axes, highest_ms in zip(FIGURES["round_trips"].axes, (80.4, 29.98), strict=True):
+        bottom, top = axes.get_ylim()
+        assert bottom == 0
+        assert top > highest_ms
+
+
 def test_windows_have_three_panels_with_theory_s_levels() -> None:
     window, queue, rtt = FIGURES["windows"].axes
     assert "ssthresh" in [line.get_label() for line in window.get_lines()]
