@@ -303,7 +303,8 @@ lab18.check_claim(wrong_sentence, shows_it).require()
 # number, and Linux puts some more into the timestamp of its SYN-ACK; the rest is lost. So Linux sends cookies only
 # once the backlog is full.
 #
-# **Your turn:** turn them on at h3 (`sysctl -w net.ipv4.tcp_syncookies=1`). The check floods h3 as before.
+# **Your turn:** turn them on at h3 (`sysctl -w net.ipv4.tcp_syncookies=1`). The check floods h3 four times as fast as
+# you did.
 
 # %% answer="cookies"
 ### BEGIN SOLUTION
