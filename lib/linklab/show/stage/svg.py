@@ -1,21 +1,23 @@
 """The drawing of a network as SVG: a placed scene, its legend, and what is drawn strongly.
 
 A notebook, a report and a site show the text as an image; the widget puts it into its page, where parts are found by
-``data-node``, ``data-cable`` and ``data-port``. Colours follow the colour scheme of the page or of the image.
+``data-node``, ``data-cable`` and ``data-port``. Colours follow the colour scheme of the page or of the image; what
+Linklab's pages have too is read of ``tokens.css``.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 from typing import Final
 
 from linklab.show.chart import (
     BLUE,
     BLUISH_GREEN,
-    HIGHLIGHT,
     ORANGE,
     REDDISH_PURPLE,
     SKY_BLUE,
@@ -46,18 +48,23 @@ _LARGER: Final = 1.15
 """How much larger than measured text is drawn: the layout measures a font that is as much wider than Arial."""
 _TINTS: Final = (SKY_BLUE, ORANGE, BLUISH_GREEN, REDDISH_PURPLE, YELLOW)
 """Five colours that still differ as pale tints."""
-LIGHT, DARK = "#FFFFFF", "#111111"
+_TOKEN: Final = re.compile(r"--linklab-(\w+): light-dark\((#\w{6}), (#\w{6})\)")
+_TOKENS: Final = {
+    name: (light.upper(), dark.upper())
+    for name, light, dark in _TOKEN.findall(Path(__file__).parents[1].joinpath("tokens.css").read_text("utf-8"))
+}
+LIGHT, DARK = _TOKENS["ground"]
 """The grounds of both colour schemes; the dark one is JupyterLab's."""
 COLOURS: Final[Mapping[str, tuple[str, str]]] = {
     "ground": (LIGHT, DARK),
-    "plain": ("#1A1A1A", "#E8E8E8"),
-    "quiet": ("#595959", "#BABABA"),
-    "warning": ("#A33B00", "#FF9D66"),
+    "plain": _TOKENS["ink"],
+    "quiet": _TOKENS["quiet"],
+    "warning": _TOKENS["bad"],
     "fault": (VERMILLION, "#F37C1E"),
-    "mark": (HIGHLIGHT, "#E0A030"),
+    "mark": _TOKENS["chosen"],
     "load": ("#3A86B7", "#5FA8D3"),
-    "busy": (HIGHLIGHT, "#E0A030"),
-    "full": ("#C00000", "#FF6666"),
+    "busy": _TOKENS["chosen"],
+    "full": _TOKENS["loss"],
     "cable": ("#404040", "#C4C4C4"),
     "router": (BLUE, BLUE),
     "switch": (blended(BLUISH_GREEN, 0.75, "#000000"), blended(BLUISH_GREEN, 0.75, "#000000")),

@@ -1,10 +1,11 @@
-/* Colours. They are chosen for a light page; a dark one turns light into dark and keeps the hue. */
+/* Colours: those of ../../tokens.css, by their names there, and those of flows, which are chosen for a light page: a dark
+   one turns light into dark and keeps the hue. */
 
 // The first six are those of Linklab's other figures (LINES of show/chart.py), where a flow has the same one.
 export const COLOURS = ["#0067ad", "#d55e00", "#004d3b", "#cc79a7", "#7a4b00", "#3b1152", "#5c6b00", "#6a51c7", "#a34a3a", "#00727a", "#4d4d4d"];
 export const DASHES = [[], [8, 3], [3, 2], [8, 3, 2, 3], [2, 2], [12, 4], [6, 2], [4, 4], [10, 2, 2, 2], [1, 3], []];
-export const LOSS = "#c00000", CHOSEN = "#a66c00";
-export const GROUND = "#ffffff", INK = "#1a1a1a", GRID = "#dddddd", EDGE = "#595959", UNDER_WAY = "#cccccc";
+export const LOSS = "--linklab-loss", CHOSEN = "--linklab-chosen";
+export const GROUND = "--linklab-ground", INK = "--linklab-ink", GRID = "--linklab-line", EDGE = "--linklab-quiet", UNDER_WAY = "#cccccc";
 
 const preferred = matchMedia("(prefers-color-scheme: dark)");
 
@@ -35,21 +36,16 @@ export function followScheme(element, changed, signal) {
   look();
 }
 
-/** What CSS calls invert(1) hue-rotate(180deg), of the three bytes at a place (Filter Effects, section 9.6). */
-function turn(bytes, at) {
-  const [red, green, blue] = [0, 1, 2].map((part) => 255 - bytes[at + part]), both = 0.426 * red + 1.43 * green + 0.144 * blue;
-  bytes[at] = both - red; bytes[at + 1] = both - green; bytes[at + 2] = both - blue;
+/** What CSS makes of a colour by invert(1) hue-rotate(180deg) (Filter Effects, section 9.6). */
+function turned(colour) {
+  const [red, green, blue] = [1, 3, 5].map((at) => 255 - parseInt(colour.slice(at, at + 2), 16)), both = 0.426 * red + 1.43 * green + 0.144 * blue;
+  return `#${[...Uint8ClampedArray.of(both - red, both - green, both - blue)].map((it) => it.toString(16).padStart(2, "0")).join("")}`;
 }
 
-const turnedInks = new Map([[LOSS, "#ff6666"]]);  // a red that is as light would be pink
+const inks = new Map();  // on a light page and on a dark one
 
-/** Return a colour of the light page as the page has it now. */
+/** Return a colour as the page has it now. */
 export function ink(colour) {
-  if (!isDark()) return colour;
-  if (!turnedInks.has(colour)) {
-    const bytes = Uint8ClampedArray.from([1, 3, 5], (at) => parseInt(colour.slice(at, at + 2), 16));
-    turn(bytes, 0);
-    turnedInks.set(colour, `#${[...bytes].map((it) => it.toString(16).padStart(2, "0")).join("")}`);
-  }
-  return turnedInks.get(colour);
+  if (!inks.has(colour)) inks.set(colour, colour[0] === "#" ? [colour, turned(colour)] : getComputedStyle(document.documentElement).getPropertyValue(colour).match(/#\w+/g));
+  return inks.get(colour)[+isDark()];
 }
