@@ -30,7 +30,7 @@ H1_H4_LOADED = (
 
 
 def origin(state: NetworkState = PLAN) -> Origin:
-    """Of a result that was measured on ``state``."""
+    """Return the origin of a result that was measured on ``state``."""
     return Origin("a tool", "6.1", state)
 
 

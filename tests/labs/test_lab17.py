@@ -181,7 +181,7 @@ SEEN = cut_run([1, 1, 0, 0, 2, 0, 0, 0])
 
 
 def answers(number: int, dropped: int, slowest_ms: float) -> Run:
-    """So many servers answer, and the last one so late."""
+    """Return a run in which ``number`` servers answer, the last one after ``slowest_ms``."""
     origin = Origin("t", "7", expected_state(rack()), queues=(counted("leaf1", "leaf1-eth1", 126, 0, dropped),))
     times = [28.2] * (number - 1) + [slowest_ms]
     results = [PageResult(flow, origin, (0.0,), (ms,)) for flow, ms in zip(asks(number), times, strict=True)]

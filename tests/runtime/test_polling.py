@@ -1,5 +1,5 @@
-"""Of what Linklab changes in the kernel: programs that wait by polling do not hold virtual time up, and read the clock
-without a system call, with the digits that the kernel would have told them.
+"""Programs that wait by polling do not hold virtual time up in Linklab's kernel, and read the clock without a system
+call, with the digits that the kernel would have told them.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ NETWORK = NetworkState((_node("h1", "h2"), _node("h2", "h1")))
 
 
 def figure_of(runs: Sequence[Sequence[Flow]]) -> Drawing:
-    """Of runs of 20 s, the first with 1 Mbit/s, the second with 2."""
+    """Draw runs of 20 s, the first with 1 Mbit/s, the second with 2."""
     traffic, sent_bytes = Traffic(), 0
     for number, flows in enumerate(runs, 1):
         for done_s in range(0, 21, 5):

@@ -33,7 +33,7 @@ from .measured import PRINTED, changed, on, repeated, rows_of, short
 
 MTU, BURST, BACKLOG, GRE = map(study_by_name, ("mtu", "burst", "backlog", "gre"))
 SIZE = 7999
-"""Of frames, in bytes: the largest whose whole queue a short form fills; the other studies have the usual 1518."""
+"""Bytes of a frame: the largest size whose whole queue a short form fills; the other studies have the usual 1518."""
 CEILING_BYTES = 1600
 """HTB's second bucket as tc sets it where nobody says: a packet of 1600 bytes."""
 

@@ -14,7 +14,7 @@ CALLS: list[Point] = []
 FAIL_AT: set[tuple[object, int]] = set()
 STARTED: list[PretendLab] = []
 HOLD_AT: set[int] = set()
-"""So many calls are answered; later ones fail when their lab is ended, and are not remembered."""
+"""Numbers of calls that are answered; later ones fail when their lab is ended, and are not remembered."""
 _STATE = NetworkState(expected_state(TWO_HOSTS).nodes)
 
 

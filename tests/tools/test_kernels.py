@@ -40,7 +40,7 @@ def test_hash_ignores_comments_and_order_and_sees_each_option_change_and_word(mo
 
 
 def test_the_kernels_are_compiled_from_this_configuration_and_these_patches() -> None:
-    """Whoever changes them makes the kernels anew: `python -m tools.kernels write`."""
+    """A change of them needs kernels made anew: `python -m tools.kernels write`."""
     carried = manifest()["kernels"]
     assert {name: each["configuration"] for name, each in carried.items()} == {
         flavour.file: flavour.configuration_hash() for flavour in FLAVOURS

@@ -23,7 +23,7 @@ FRR_SHOWS: Final = {
 }
 """What each daemon of FRR is asked to show."""
 _PATIENCE_S: Final = 1.0
-"""Of the lab's time. A daemon answers at once, or has been stopped."""
+"""Lab time to wait for a daemon: it answers at once, or has been stopped."""
 _PIECE_BYTES: Final = 1 << 16
 _END_OF_ANSWER: Final = b"\0\0\0"
 """FRR's vtysh reads this, and then the command's status in one byte."""

@@ -160,7 +160,7 @@ def test_sleep_inside_the_clock_is_no_pass() -> None:
 
 
 def test_a_nap_before_bye_costs_one_check_and_nothing_waits_for_it() -> None:
-    """Of each transfer of a second and more the data came sooner, and BYE when it did: 0.3 s after the data."""
+    """The data of each transfer of a second and more came sooner, and BYE when it did: 0.3 s after the data."""
 
     def napping(_: str, record: dict[str, Any]) -> dict[str, Any]:
         return {**record, "relay": [_nap(one) for one in record["relay"] or []]}
