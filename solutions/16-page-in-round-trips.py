@@ -6,8 +6,8 @@
 #
 # You type a name into a browser. A second later the page is there. Where does this second go? Mostly not into sending
 # bytes: it is a chain of round trips, and each of them waits for the one before. You write a resolver that finds the
-# server's address. Then you load a page by five versions of HTTP and predict each time to within 5 ms. At last one
-# packet is lost, and you say which objects of the page wait for it.
+# server's address. Then you load a page in five ways, from HTTP/1.0 to HTTP/3, and predict each time to within 5 ms. At
+# last one packet is lost, and you say which objects of the page wait for it.
 
 # %% id="imports"
 from linklab import lab16, measure, show, start
@@ -29,8 +29,9 @@ show.network(lab)
 # asks the *domain name system* (DNS) for it. None of its servers knows all addresses (RFC 1034):
 #
 # - `nsroot` serves the *root*. It knows who serves `example`.
-# - `nstop` serves the top-level domain `example`. It knows who serves `shop.example`.
-# - `nszone` serves the zone `shop.example`. It is its *authority*, and knows the address of `www.shop.example`.
+# - `nstop` serves the top-level domain `example`. It knows who serves `shop.example`. Answers call it `ns.example`.
+# - `nszone` serves the zone `shop.example`. It is its *authority*, and knows the address of `www.shop.example`. Answers
+#   call it `ns.shop.example`.
 #
 # A server that knows somebody closer to the answer sends a *referral*: the name of that server (`NS`, in the section
 # AUTHORITY), and its address (`A`, in the section ADDITIONAL). The number before `IN` is the *TTL*: whoever asked may
@@ -57,7 +58,8 @@ lab16.check_glue(glue).require()
 # %% [markdown] id="lookup-task"
 # A *resolver* does what you have just seen: it asks the root, then follows referrals until somebody has the address.
 # Most resolvers belong to a provider, and answer all its customers; yours runs on `client`. **Predict** how long it
-# takes for the first question, and for the same question one second later, in ms. Any prediction earns the point.
+# takes for the first question (`first`), and for the same question one second later (`kept`), in ms; `sure` is how sure
+# you are, in percent. Any prediction earns the point.
 
 # %% answer="lookup-predict"
 lookup = lab16.predict(
@@ -93,8 +95,9 @@ lab16.check_predicted(lookup).require()
 #
 # The cell behind them starts your resolver on `client`. `lab16.look_up(lab, seconds, ...)` asks it several times, each
 # time so many seconds after the answer before. It shows when your resolver was asked, what it answered, and whom it
-# asked itself. If your code raises an exception, you find it below the table. The check asks questions of its own in
-# another lab, some of them with forged answers.
+# asked itself. Below the table stands what your code prints, and each exception that it raises. The check asks
+# questions of its own in another lab, which has other addresses and one name server more, and sends forged answers to
+# some of them.
 
 # %% answer="fits"
 print(lab16.head())
@@ -187,7 +190,8 @@ lab16.check_page(page).require()
 # %% [markdown] id="rounds-task"
 # **Your turn:** write the function for any file: how many round trips pass from its request to its last byte? Nothing
 # is lost, and HTTP's own headers are small: ignore them. Then load a file of each size in `lab16.SIZES` alone, over
-# HTTP/2 and without the name, and compare. Eighteen times as many bytes: how many times as long?
+# HTTP/2 and without the name, and compare. Eighteen times as many bytes: how many times as long? (The check says it
+# when all your runs are right.)
 #
 # Many large sites let their servers begin with more than the 10 segments of RFC 6928. On `www`, `ip route change
 # default via ADDRESS initcwnd 30` does that; `ip route` shows the address. Load 35,000 bytes once more with it, keep
@@ -246,8 +250,9 @@ lab16.check_sizes(sizes).require()
 # | `HTTP/3` | one, over QUIC (UDP) | the same; QUIC's handshake has TLS in it: one round trip for both |
 #
 # **Predict** how many round trips each takes until the whole page is there, without the name. Then measure all five:
-# `lab16.flow("HTTP/2")` is the flow of this way, and so on. The last cell shows the page over six connections as it
-# happened: look for the three round trips in which five connections open while the first one loads objects already.
+# `lab16.flow("HTTP/2")` is the flow of this way, and so on. The table counts from the beginning of the visit. The
+# last cell shows the page over six connections as it happened: look for the three round trips in which five
+# connections open while the first one loads objects already.
 
 # %% answer="ways-predict"
 ways = lab16.predict(
@@ -324,7 +329,8 @@ lab16.check_early(early).require()
 # `lab16.lost_object()`. The eight objects leave the server in their order, one packet each. When the server hears that
 # three later packets have arrived, it takes the missing one for lost, and sends it again.
 #
-# **Predict** for HTTP/2 and HTTP/3 how many of the eight objects come later than they would without the loss.
+# **Predict** for HTTP/2 and HTTP/3 how many of the eight objects come later than they would without the loss. Then
+# measure: the table shows how many ms after its request each object was there.
 
 # %% answer="loss-predict"
 print("lost: object", lab16.lost_object())
@@ -367,8 +373,8 @@ show.network(measure.run_together(lab, [lab16.flow("HTTP/2")], record=True))
 # Somebody wants your resolver to keep a wrong address. They cannot see your questions, but they can make you ask (by a
 # link in a mail, say), and send forged answers with the address of `nszone` as the sender. The first answer that fits
 # is kept, for a TTL that the forger chooses. (If the right answer comes first, they must wait until its TTL ends, or
-# make you ask for another name.) A forged answer has 100 bytes on the cable, and the forger sends at the rate of the
-# course network's L3: `forger_mbps`. They forge answers to the last question of a lookup.
+# make you ask for another name.) A forged answer has 100 bytes on the cable. The forger sends `forger_mbps` Mbit/s: the
+# rate of link L3 in the course network of Lab 01. They forge answers to the last question of a lookup.
 #
 # **Your turn:** compute
 #
@@ -439,9 +445,9 @@ lab16.check_claim(wrong_sentence, shows_it).require()
 # But HTTP/3 has one congestion window, too, so its rate still falls at a loss.
 #
 # **Rubric.** 4 points: one TCP connection delivers in order, so all objects behind the loss wait; with six connections
-# only those of one connection; a loss halves the only window (or one of six); HTTP/3 delays only the lost object, but
-# has one window. 1 point each. Typical wrong: (1) "HTTP/2 sends more bytes": it sends fewer headers; (2) "UDP loses
-# more packets": the network loses the same ones.
+# only those of one connection; a loss makes the only window smaller (or one of six); HTTP/3 delays only the lost
+# object, but has one window. 1 point each. Typical wrong: (1) "HTTP/2 sends more bytes": it sends fewer headers; (2)
+# "UDP loses more packets": the network loses the same ones.
 
 # %% id="stop"
 lab.stop()
@@ -469,9 +475,10 @@ lab16.calibration()
 # 2. A site halves its TTL. Who notices? <details><summary>Answer</summary>Its name servers get more questions: up to
 #    twice as many from resolvers that are asked all the time, hardly more from those that are asked seldom. Some more
 #    users wait for a lookup. In turn, a new address is known everywhere sooner.</details>
-# 3. In section 4, when would six connections beat HTTP/2 without any loss? <details><summary>Answer</summary>When the
-#    objects are many segments long: six connections begin with six first windows of 10 segments each, and one
-#    connection with one.</details>
+# 3. In section 4, when would six connections beat HTTP/2 without any loss? <details><summary>Answer</summary>When
+#    each object is a few first windows long, here 30 to 60 kB: six connections begin with six windows of 10 segments
+#    each, and one connection with one. With smaller objects their handshakes cost more than that; with larger objects
+#    two of the eight wait long for a second turn.</details>
 # 4. Why is a bad answer kept so much worse than one that is only shown? <details><summary>Answer</summary>All who ask
 #    this resolver get it, until its TTL ends, and the forger has chosen the TTL.</details>
 #

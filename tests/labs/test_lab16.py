@@ -15,7 +15,7 @@ from linklab.labs import NOTHING
 from linklab.labs.lab16 import figures, judging, theory
 from linklab.labs.lab16 import rules as lab16
 from linklab.labs.lab16.names import serve_names, zones
-from linklab.labs.lab16.networks import NAME_SERVERS, lose_object, lost_object, rtt_ms, web
+from linklab.labs.lab16.networks import NAME_SERVERS, lose_object, lost_object, other_web, rtt_ms, web
 from linklab.labs.lab16.resolving import start_resolver
 from linklab.measure import Origin, PageVisit, WebFlow, WebObject, WebResult, run
 from linklab.network import expected_state
@@ -87,6 +87,17 @@ def test_what_theory_expects_passes() -> None:
         assert result.passed, str(result)
 
 
+def test_a_number_rounded_before_the_next_is_computed_costs_nothing() -> None:
+    rounded = POISON | {"forged": 1496, "chance": 2.283, "lookups": 1.2367e6}
+    assert judging.check_poison(rounded).passed
+
+
+def test_each_number_of_bytes_has_a_name_of_its_own() -> None:
+    names = [it.description for it in lab16.check_rounds(theory.slow_start_rounds).checks]
+    assert len({*names}) == len(names)
+    assert not any("e+" in name for name in names)
+
+
 def longer(result: WebResult, ms: float) -> WebResult:
     """The page, if all of it had come so much later."""
     (visit, *_) = result.visits
@@ -145,7 +156,7 @@ WRONG: Table = {
         (LOSSY | {"HTTP/2": WAYS["HTTP/2"]}, "nothing was lost"),
         (LOSSY | {"HTTP/3": page(lab16.flow("HTTP/3"), 3, late=(4, 5))}, "objects 4, 5 came late"),
         (LOSSY | {"HTTP/2": page(lab16.flow("HTTP/2"), 4, late=(3, 4, 5, 6, 7, 8))}, "came late"),
-        (LOSSY | {"HTTP/2": page(lab16.flow("HTTP/2"), 4, late=(4,))}, "objects 4 came late"),
+        (LOSSY | {"HTTP/2": page(lab16.flow("HTTP/2"), 4, late=(4,))}, "object 4 came late"),
         (LOSSY | {"HTTP/3": LOSSY["HTTP/2"]}, "http"),
     ],
     judging.check_poison: [
@@ -154,6 +165,9 @@ WRONG: Table = {
         (POISON | {"forged": 12_000}, "eight times"),
         (POISON | {"chance": 0.02289}, "share of 1"),
         (POISON | {"lookups": 43.69}, "by the id alone"),
+        (POISON | {"window": 150, "forged": 3750}, "follows from your window"),
+        (POISON | {"forged": 3750, "chance": 5.722}, "follows from your forged"),
+        (POISON | {"forged": 3750, "lookups": 4.934e5}, "follows from your forged"),
     ],
 }
 test_wrong_answers_that_look_right = refused(WRONG)
@@ -204,7 +218,18 @@ def test_each_students_network_has_distances_of_its_own_and_loses_an_object_with
             assert len(web().hosts) == 5
             assert all(rtt_ms(server) >= 2 * course_network().link("L1").delay_ms for server in NAME_SERVERS)
             assert 2 <= lost_object() <= 5
-            assert web().address_of("nstop") in zones()["nsroot"][1]
+            addresses = {host: web().address_of(host) for host in (*NAME_SERVERS, "www")}
+            assert addresses["nstop"] in zones(addresses)["nsroot"][1]
+
+
+def test_a_resolver_with_another_text_meets_servers_at_other_addresses() -> None:
+    met = [
+        {network.address_of(host) for host in ("nsroot", "nstop", "nszone", "nssub", "www")}
+        for network in (other_web("one"), other_web("two"), other_web("one"))
+    ]
+    assert met[0] == met[2]
+    assert not met[0] & met[1]
+    assert not met[0] & {web().address_of(host) for host in (*NAME_SERVERS, "www")}
 
 
 def test_tables_show_what_is_measured_already() -> None:
@@ -232,7 +257,13 @@ FITS, RESOLVE = solved("fits"), solved("resolver")
 
 @pytest.mark.parametrize(
     ("methods", "says"),
-    [("", "no method fits"), ("L2", "no method fits"), (FITS, "no method resolve"), (FITS + "  x", "line ")],
+    [
+        ("", "no method fits"),
+        ("L2", "no method fits"),
+        (FITS, "no method resolve"),
+        (FITS + "  x", "line "),
+        (FITS + "\n    def resolve(self, name):\n        return None\n", "asks nobody"),
+    ],
 )
 def test_what_is_no_resolver_is_refused_before_a_lab_starts(methods: str, says: str) -> None:
     refuses(judging.check_resolver, (methods,), says)
@@ -246,40 +277,101 @@ def changed(old: str, new: str) -> str:
 
 
 ID, QUESTION = "answer.id == query.id", "answer.question == query.question"
-FOOLED: dict[str, tuple[str, str]] = {
-    "it believes all": (changed(f"{ID} and {QUESTION}", "True"), "another id"),
-    "it compares no id": (changed(f"{ID} and ", ""), "an answer with another id"),
-    "it compares no question": (changed(f" and {QUESTION}", ""), "an answer to another question"),
-    "it refuses all": (changed(ID, "False"), "no address"),
-    "it keeps nothing": (changed("self.kept[name] = ", "unused = "), "asks again after"),
-    "it keeps for ever": (changed("time.monotonic() + ttl", "time.monotonic() + 1e9"), "left after"),
-    "it keeps from its question on": (
-        changed("time.monotonic() + ttl", "time.monotonic() - 0.15 + ttl"),
-        "before the TTL",
+FIRST, WHOM, KEEPS, AFTER, OTHER, NOBODY = (
+    "first question", "whom it asks", "what it keeps", "after the TTL", "another name", "a name that nobody has"
+)  # fmt: skip
+OTHER_ID, OTHER_NAME, OTHER_TYPE = (
+    "an answer with another id", "an answer for another name", "an answer of another type"
+)  # fmt: skip
+ADDRESSES = tuple(map(web().address_of, NAME_SERVERS))
+WRITTEN_IN = f"""
+    def resolve(self, name):
+        address, end_s = self.kept.get(name, (None, 0))
+        if time.monotonic() < end_s:
+            return address, end_s - time.monotonic()
+        for server in {ADDRESSES}:
+            answer = self.ask(server, name)
+            for address, ttl in addresses(answer.answer) if answer else ():
+                self.kept[name] = address, time.monotonic() + ttl
+                return address, ttl
+"""
+FOOLED: dict[str, tuple[str, str, set[str]]] = {
+    "it believes all": (
+        changed(f"{ID} and {QUESTION}", "True"), "believes the forged", {OTHER_ID, OTHER_NAME, OTHER_TYPE}
     ),
-    "it tells the whole TTL": (changed("return address, end_s - time.monotonic()", "return address, 7"), "left after"),
+    "it compares no id": (changed(f"{ID} and ", ""), "believes the forged", {OTHER_ID}),
+    "it compares no question": (changed(f" and {QUESTION}", ""), "believes the forged", {OTHER_NAME, OTHER_TYPE}),
+    "it compares no type": (
+        changed(QUESTION, "answer.question[0].name == query.question[0].name"), "believes the forged", {OTHER_TYPE}
+    ),
+    "it refuses all": (changed(ID, "False"), "waits for an answer that fits", {FIRST}),
+    "it has the servers written in": (FITS + WRITTEN_IN, "where no name server is", {FIRST}),
+    "it keeps nothing": (changed("self.kept[name] = ", "unused = "), "asks again after", {KEEPS}),
+    "it keeps for ever": (changed("time.monotonic() + ttl", "time.monotonic() + 1e9"), "left after", {KEEPS, AFTER}),
+    "it keeps from its question on": (
+        changed("time.monotonic() + ttl", "time.monotonic() - 0.15 + ttl"), "before the TTL", {KEEPS}
+    ),
+    "it tells the whole TTL": (
+        changed("return address, end_s - time.monotonic()", "return address, 7"), "left after", {KEEPS}
+    ),
+    "it cannot read what it keeps": (
+        changed("return address, end_s - time.monotonic()", "return end_s[0]"), "raises TypeError", {KEEPS}
+    ),
     "it keeps one address for all names": (
         RESOLVE.replace("self.kept.get(name", "self.kept.get(0").replace("self.kept[name]", "self.kept[0]") + FITS,
-        "another name",
+        "keeps for another name",
+        {OTHER, NOBODY},
     ),
-    "it knows who serves the zone": (
-        changed("server = ROOT", f"server = {web().address_of('nszone')!r}"),
-        "whom it asks",
+    "it returns the address alone": (
+        changed("return address, ttl", "return address"), "raises TypeError: resolve returns", {FIRST}
     ),
-    "it asks the root alone": (changed("next((address for", "0 and next((address for"), "no address"),
-}
+    "it asks the root alone": (changed("next((address for", "0 and next((address for"), "it asks nsroot", {FIRST}),
+    "it asks for a shorter name": (
+        changed("self.ask(server, name)", "self.ask(server, name.partition('.')[2])"), "no address", {FIRST}
+    ),
+    "it raises where no glue is": (
+        changed("next((address for address, _ in addresses(answer.additional)), None)",
+                "addresses(answer.additional)[0][0]"),
+        "raises IndexError", {NOBODY},
+    ),
+    "it goes on without end": (
+        changed("next((address for address, _ in addresses(answer.additional)), None)",
+                "next((address for address, _ in addresses(answer.additional)), ROOT)"),
+        "questions", {NOBODY},
+    ),
+}  # fmt: skip
 
 
 @pytest.mark.lab
 @pytest.mark.large
-def test_a_resolver_that_looks_right_is_refused(virtual: Kind, tmp_path: Path) -> None:
-    with linklab.start(web(), folder=tmp_path) as lab:
+def test_a_resolver_that_looks_right_is_refused_for_its_cause(virtual: Kind, tmp_path: Path) -> None:
+    with linklab.start(other_web("any"), folder=tmp_path) as lab:
         serve_names(lab, judging.TTL_S)
-        for name, (methods, says) in FOOLED.items():
+        later = changed("server = ROOT", f"server = {lab['nszone'].address!r}")
+        fooled = FOOLED | {"it knows who serves the zone": (later, "it asks nszone, nssub", {WHOM})}
+        for name, (methods, says, rows) in fooled.items():
             failures = [it for it in judging.judged(lab, methods) if not it.passed]
-            assert failures, name
-            assert says in " ".join(f"{it.description}: {it.reason}" for it in failures), (name, failures)
+            causes = {it.description for it in failures if "not judged yet" not in it.reason}
+            assert causes == rows, (name, failures)
+            assert says in " ".join(f"{it.description}: {it.reason}; {it.hint}" for it in failures), (name, failures)
             assert all(it.hint for it in failures), name
+
+
+@pytest.mark.lab
+@pytest.mark.large
+@pytest.mark.parametrize("name", ["it has the servers written in", "it compares no type", "it raises where no glue is"])
+def test_a_resolver_that_looks_right_is_refused_where_students_are_judged(virtual: Kind, name: str) -> None:
+    methods, _, (row,) = FOOLED[name]
+    assert row in {it.description for it in judging.check_resolver(methods).checks if not it.passed}
+
+
+@pytest.mark.lab
+@pytest.mark.large
+def test_a_line_that_is_no_python_is_named_where_the_resolver_starts(virtual: Kind, tmp_path: Path) -> None:
+    methods = FITS + "        return (\n"
+    with linklab.start(web(), folder=tmp_path) as lab, pytest.raises(linklab.LabError) as refusal:
+        start_resolver(lab, methods)
+    assert f"line {len(methods.splitlines())} of your methods" in str(refusal.value)
 
 
 @pytest.mark.lab

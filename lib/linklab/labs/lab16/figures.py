@@ -34,7 +34,7 @@ def look_up(lab: Lab, *later_s: float) -> Table:
 
 
 def page_table(results: Mapping[str, WebResult | None]) -> Table | str:
-    """Show when each part of a page was there, in ms, and how many round trips the page took."""
+    """Show when each part of a page was there, in ms from the visit's beginning, and how many round trips it took."""
     rows = [
         (way, visit.connected_ms, visit.secure_ms, visit.base_ms, visit.page_ms, visit.page_ms / rtt_ms(WWW),
          page_rounds(result.flow.http, result.flow.connections, result.flow.objects))
@@ -46,7 +46,7 @@ def page_table(results: Mapping[str, WebResult | None]) -> Table | str:
 
 
 def object_table(results: Mapping[str, WebResult | None]) -> Table | str:
-    """Show for each object how long it took from its request on, in ms."""
+    """Show for each object how many ms after its request it was there."""
     known = {way: result for way, result in results.items() if result is not None}
     if not known:
         return NOTHING
@@ -55,4 +55,4 @@ def object_table(results: Mapping[str, WebResult | None]) -> Table | str:
     }
     numbers = sorted(set().union(*taken.values()))
     rows = [(number, *(taken[way].get(number) for way in known)) for number in numbers]
-    return table(["object", *(f"{way} (ms)" for way in known)], rows)
+    return table(["object", *(f"{way} (ms after its request)" for way in known)], rows)

@@ -5,6 +5,7 @@ What a browser measures here is round trips: the links are fast, and as far apar
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping
 from typing import Final
 
@@ -20,6 +21,8 @@ CLIENT: Final = "client"
 ROOT, TOP, ZONE, WWW = "nsroot", "nstop", "nszone", "www"
 NAME_SERVERS: Final = (ROOT, TOP, ZONE)
 """In the order in which a resolver asks them."""
+SUB: Final = "nssub"
+"""A name server more, in the lab of the resolver's check: `ZONE` refers to it."""
 _FAST: Final = 10
 """The access link is so many times as fast as the course network's L1."""
 
@@ -30,6 +33,21 @@ def web(rate_mbps: float | None = None) -> Network:
     The access link, r1-r2, has the delay of the course network's L1, and ten times its rate: 400 Mbit/s on the plain
     one. ``rate_mbps`` gives it another rate.
     """
+    hosts = dict.fromkeys((*NAME_SERVERS, WWW), 2)
+    return _servers("web" if rate_mbps is None else f"web-{rate_mbps:g}", hosts, rate_mbps)
+
+
+def other_web(text: str) -> Network:
+    """Return a network for the check of a resolver: with `SUB`, and with addresses of servers that follow from a text.
+
+    The text is the resolver's, so a resolver with an address written in is another text, and meets other addresses.
+    """
+    drawn = random.Random(text)
+    return _servers("other-web", {server: drawn.randrange(20, 250) for server in (WWW, SUB, *NAME_SERVERS[::-1])})
+
+
+def _servers(name: str, hosts: Mapping[str, int], rate_mbps: float | None = None) -> Network:
+    """Return a network with these servers, in this order, by the last number of their addresses."""
     course = course_network()
     delays = {name: course.link(name).delay_ms for name in ("L1", "L2", "L3")}
     access = {
@@ -38,15 +56,17 @@ def web(rate_mbps: float | None = None) -> Network:
         "queue_packets": 1000,
     }
     away: Mapping[str, float] = {
-        ROOT: delays["L1"], TOP: 1.5 * delays["L3"], ZONE: delays["L2"], WWW: 1.5 * delays["L2"],
+        ROOT: delays["L1"], TOP: 1.5 * delays["L3"], ZONE: delays["L2"], SUB: delays["L3"], WWW: 1.5 * delays["L2"],
     }  # fmt: skip
     cables: dict[str, Cable] = {
         "A": (("client-eth0", 2), ("r1-eth0", 1), {}),
         "B": (("r1-eth1", 1), ("r2-eth0", 2), access),
     }
-    for number, (server, delay_ms) in enumerate(away.items(), 1):
-        cables["CDEF"[number - 1]] = ((f"r2-eth{number}", 1), (f"{server}-eth0", 2), {"delay_ms": delay_ms})
-    return derived(course, "web" if rate_mbps is None else f"web-{rate_mbps:g}", cables)
+    for number, (server, host) in enumerate(hosts.items(), 1):
+        cables["CDEFG"[number - 1]] = (
+            (f"r2-eth{number}", 1), (f"{server}-eth0", host), {"delay_ms": away[server]},
+        )  # fmt: skip
+    return derived(course, name, cables)
 
 
 def rtt_ms(server: str) -> float:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from linklab.errors import LabError
 from linklab.lab import Lab
-from linklab.labs.lab16.networks import CLIENT, NAME_SERVERS, ROOT, web
+from linklab.labs.lab16.networks import CLIENT, NAME_SERVERS, ROOT, SUB, web
 from linklab.measure import recorded
 from linklab.measure.headers import ip_of
 from linklab.program import Program
@@ -20,12 +21,14 @@ __all__ = ["head", "start_resolver"]
 
 _FOLDER: Final = "/run/resolver"
 _LOG: Final = "/run/resolver.log"
+WAIT_S: Final = 2
+"""How long a resolver waits for the answer of a server."""
 _HEAD: Final = """\
 import random, socket, time, traceback
-import dns.message, dns.rcode, dns.rdatatype, dns.rrset
+import dns.edns, dns.message, dns.rcode, dns.rdatatype, dns.rrset
 
 ROOT = "{root}"
-WAIT_S = 2
+WAIT_S = {wait_s}
 
 
 def addresses(section):  # the IPv4 addresses in a section, each with its TTL: [("10.0.4.2", 3600)]
@@ -65,20 +68,27 @@ with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as front:
         name, kind = asked.question[0].name, asked.question[0].rdtype
         try:
             found = mine.resolve(str(name)) if kind == dns.rdatatype.A else None
-        except Exception:
+            if found:
+                if not isinstance(found, (tuple, list)) or len(found) != 2:
+                    raise TypeError(f"resolve returns {found!r}, and not an address and its seconds")
+                address, left_s = found
+                reply.answer.append(dns.rrset.from_text(name, max(0, round(left_s)), "IN", "A", address))
+        except Exception as error:
             traceback.print_exc()
-            found = None
-        if found:
-            reply.answer.append(dns.rrset.from_text(name, max(0, round(found[1])), "IN", "A", found[0]))
-        elif kind == dns.rdatatype.A:
+            found, said = None, f"{type(error).__name__}: {error}"[:200]
+            reply.use_edns(options=[dns.edns.EDEOption(0, said)])  # RFC 8914: what else there is to say
+        if not found and kind == dns.rdatatype.A:
             reply.set_rcode(dns.rcode.SERVFAIL)
         front.sendto(reply.to_wire(), who)
 """
 
 
-def head() -> str:
-    """Return the first part of each resolver: `addresses`, and a class that can ask a server. ROOT is its address."""
-    return _HEAD.format(root=web().address_of(ROOT))
+def head(root: str = "") -> str:
+    """Return the first part of each resolver: `addresses`, and a class that can ask a server.
+
+    ROOT there is ``root``, or else the address of the student's own root server.
+    """
+    return _HEAD.format(root=root or web().address_of(ROOT), wait_s=WAIT_S)
 
 
 class RunningResolver:
@@ -115,16 +125,23 @@ def start_resolver(lab: Lab, methods: str) -> RunningResolver:
     client = lab[CLIENT]
     client.cmd("fuser -k -n udp 53; sysctl -q -w net.ipv4.ip_unprivileged_port_start=53")
     lab.write_file("/etc/resolv.conf", "nameserver 127.0.0.1\noptions timeout:30 attempts:1\n")
-    code = f"{head()}\n{methods}{_TAIL}"
+    code = f"{head(lab[ROOT].address)}\n{methods}{_TAIL}"
     files = {"resolver.py": base64.b64encode(code.encode()).decode()}
     words = lab.process.call(in_lab.confined_words, _FOLDER, files, ["/usr/bin/python3", "resolver.py"], _LOG)
     resolver = RunningResolver(lab, client.popen(words))
     while "ready" not in lab.read_file(_LOG).decode(errors="replace"):
         if not resolver.running:
-            said = resolver.output.strip().splitlines()
-            raise LabError(f"the resolver ended at once: {said[-1] if said else 'it printed nothing'}")
+            said = resolver.output.strip().splitlines() or ["it printed nothing"]
+            raise LabError(f"the resolver ended at once: {_where(resolver.output)}{said[-1]}")
         lab.sleep(0.05)
     return resolver
+
+
+def _where(traceback: str) -> str:
+    """Return the line of the student's methods that a traceback names last, in words; nothing for another line."""
+    named = re.findall(r", line (\d+)", traceback)
+    line = int(named[-1]) - head().count("\n") - 1 if named else 0
+    return f"line {line} of your methods: " if line > 0 else ""
 
 
 # --- Questions to it, at exact instants, and forged answers
@@ -136,18 +153,20 @@ for name, behind, later_s in json.loads(sys.argv[1]):
     due_s = (got_s[behind] if behind is not None else time.monotonic()) + later_s
     time.sleep(max(0, due_s - time.monotonic()))
     asked_s = time.monotonic()
+    found, raised = None, ""
     try:
         answer = dns.query.udp(dns.message.make_query(name, "A"), "127.0.0.1", timeout=60)
         found = [[one.address, each.ttl] for each in answer.answer for one in each]
+        raised = "".join(it.text for it in answer.options if it.otype == 15)
     except Exception:
-        found = None
+        pass
     got_s.append(time.monotonic())
-    told.append([asked_s, time.monotonic(), found])
+    told.append([asked_s, time.monotonic(), found, raised])
 print(json.dumps(told))
 """
 _FORGE: Final = """\
-import dns.message, dns.rrset, json, socket, struct, sys
-kind, server, address = json.loads(sys.argv[1])
+import dns.message, dns.rdatatype, dns.rrset, json, socket, struct, sys
+kinds, server, address = json.loads(sys.argv[1])
 sniffed = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
 sniffed.bind(("r1-eth0", 0))
 raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)
@@ -161,17 +180,23 @@ while True:
     query = dns.message.from_wire(frame[42:])
     forged = dns.message.make_response(query)
     name = query.question[0].name
+    kind = kinds.get(name.to_text(omit_final_dot=True).lower())
+    if kind is None:
+        continue
     if kind == "id":
         forged.id ^= 0x5555
-    if kind == "question":
+    if kind == "name":
         name = dns.name.from_text("bank.shop.example.")
         forged.question[0].name = name
+    if kind == "type":
+        forged.question[0].rdtype = dns.rdatatype.MX
     forged.answer.append(dns.rrset.from_text(name, 3600, "IN", "A", address))
     data = forged.to_wire()
     udp = frame[36:38] + frame[34:36] + struct.pack("!HH", 8 + len(data), 0) + data
     head = struct.pack("!BBHHHBBH", 0x45, 0, 20 + len(udp), 1, 0, 64, 17, 0) + frame[30:34] + frame[26:30]
     raw.sendto(head + udp, (socket.inet_ntoa(frame[26:30]), 0))
 """
+_DNS_PORT: Final = (53).to_bytes(2)
 FORGED: Final = "192.0.2.66"
 """The address in forged answers, from a block for documentation (RFC 5737)."""
 Step = tuple[str, int | None, float]
@@ -180,7 +205,10 @@ Step = tuple[str, int | None, float]
 
 @dataclass(frozen=True)
 class SentQuery:
-    """A question that the resolver sent: when (in s), to which server, for which name."""
+    """A question that the resolver sent: when (in s), to which server, for which name.
+
+    The server's address stands for a name where no name server has it.
+    """
 
     at_s: float
     server: str
@@ -189,12 +217,16 @@ class SentQuery:
 
 @dataclass(frozen=True)
 class Asked:
-    """A question to the resolver: the addresses of its answer with their TTL, if one came, and what it sent."""
+    """A question to the resolver: the addresses of its answer with their TTL, if one came, and what it sent.
+
+    ``raised`` is the exception that its method ``resolve`` ended with, if so.
+    """
 
     asked_s: float
     got_s: float
     found: tuple[tuple[str, float], ...] | None
     sent: tuple[SentQuery, ...]
+    raised: str = ""
 
     @property
     def servers(self) -> list[str]:
@@ -202,34 +234,37 @@ class Asked:
         return [it.server for it in self.sent]
 
 
-def questions(lab: Lab, steps: Sequence[Step], forge: str = "") -> list[Asked]:
+def questions(lab: Lab, steps: Sequence[Step], forge: Mapping[str, str] | None = None) -> list[Asked]:
     """Ask the client's resolver, and return what it answers and sends.
 
-    With ``forge`` a program on r1 answers each question to the last name server before that does: ``"id"`` with
-    another id, ``"question"`` with the answer to another question.
+    A program on r1 answers questions to the last name server before that does, if they are for a name in ``forge``. By
+    what stands there, its answer has another id (``"id"``), or is for another name or of another type.
     """
     lab.write_file("/tmp/stub.py", _STUB)
     lab.write_file("/tmp/forge.py", _FORGE)
+    servers = {lab[server].address: server for server in (*NAME_SERVERS, SUB) if server in lab}
     forger = None
     if forge:
-        asked = json.dumps([forge, web().address_of(NAME_SERVERS[-1]), FORGED])
+        asked = json.dumps([forge, [*servers][-1], FORGED])
         forger = lab["r1"].popen(["python3", "/tmp/forge.py", asked])
         next(iter(forger))
     with recorded(lab, "client-eth0") as recording:
         printed = lab[CLIENT].cmd(f"python3 /tmp/stub.py '{json.dumps(steps)}'")
     if forger is not None:
         forger.terminate()
-    servers = {web().address_of(server): server for server in NAME_SERVERS}
     sent = []
     for hop in recording.hops:
         ip = ip_of(hop.head)
-        if hop.interface == "client-eth0" and ip is not None and ip.protocol == 17 and ip.destination in servers:
-            sent.append(SentQuery(hop.queued_ns / 1e9, servers[ip.destination], _name(hop.head[ip.data + 20 :])))
+        if hop.interface != "client-eth0" or ip is None or ip.protocol != 17:
+            continue
+        if hop.head[ip.data + 2 : ip.data + 4] == _DNS_PORT:
+            server = servers.get(ip.destination, ip.destination)
+            sent.append(SentQuery(hop.queued_ns / 1e9, server, _name(hop.head[ip.data + 20 :])))
     told = json.loads(printed.splitlines()[-1])
     return [
         Asked(asked_s, got_s, None if found is None else tuple((address, ttl) for address, ttl in found),
-              tuple(it for it in sent if asked_s <= it.at_s <= got_s))
-        for asked_s, got_s, found in told
+              tuple(it for it in sent if asked_s <= it.at_s <= got_s), raised)
+        for asked_s, got_s, found, raised in told
     ]  # fmt: skip
 
 
