@@ -113,6 +113,21 @@ def test_a_page_has_nothing_to_mend(kind: str, reader: Chrome, tmp_path: Path) -
     assert _found(reader) == []
 
 
+@pytest.mark.parametrize("kind", ["an explanation to play with", "a prediction drawn"])
+def test_axes_fit_a_phone_with_texts_of_11_pixels(kind: str, browser: Chrome, tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    file.write_text(PAGES[kind](), encoding="utf-8")
+    rights = (
+        "const rights = [...document.querySelectorAll('svg.axes text')].map((it) => it.getBoundingClientRect().right)"
+    )
+    with screen(browser, 390, 844):
+        browser.get(file.as_uri())
+        browser.execute_async_script("window.linklabWidget.then(() => requestAnimationFrame(arguments[0]))")
+        assert browser.execute_script(f"{rights}; return Math.max(...rights)") <= 390
+        scale = browser.execute_script("return document.querySelector('svg.axes').getScreenCTM().a")
+        assert 12 * scale >= 11
+
+
 @pytest.fixture
 def graders(tmp_path: Path) -> Iterator[str]:
     """The address of a graders' page with one question."""

@@ -37,37 +37,45 @@ function marks(axis, count) {
   return powers;
 }
 
-/** Axes with labels `x` and `y` from `low` to `high` each; what is drawn on them goes into `inside`. */
+/** Axes with labels `x` and `y` from `low` to `high` each; what is drawn on them goes into `inside`. In a page that is
+    narrower they are narrower, with texts of the same size: `resized` draws all anew. */
 export class Axes {
-  constructor(x, y, label) {
-    this.x = x; this.y = y;
+  constructor(x, y, label, resized) {
+    this.x = x; this.y = y; this.width = WIDTH;
     this.behind = drawn("g"); this.inside = drawn("g");
     this.svg = drawn("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "axes", role: "img", "aria-label": label }, this.behind, this.inside);
+    new ResizeObserver(() => {
+      const width = Math.min(WIDTH, this.svg.clientWidth);
+      if (!width || width === this.width) return;
+      this.width = width;
+      this.svg.setAttribute("viewBox", `0 0 ${width} ${HEIGHT}`);
+      resized();
+    }).observe(this.svg);
   }
   /** The place of a number on an axis, in the drawing's units. */
-  left(value) { return LEFT + share(this.x, value) * (WIDTH - LEFT - RIGHT); }
+  left(value) { return LEFT + share(this.x, value) * (this.width - LEFT - RIGHT); }
   top(value) { return HEIGHT - BOTTOM - share(this.y, value) * (HEIGHT - TOP - BOTTOM); }
   /** The numbers under the pointer, within the axes. */
   under(event) {
     const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(this.svg.getScreenCTM().inverse());
     const within = (axis, share) => axis.low + Math.min(1, Math.max(0, share)) * (axis.high - axis.low);
-    return [within(this.x, (at.x - LEFT) / (WIDTH - LEFT - RIGHT)), within(this.y, (HEIGHT - BOTTOM - at.y) / (HEIGHT - TOP - BOTTOM))];
+    return [within(this.x, (at.x - LEFT) / (this.width - LEFT - RIGHT)), within(this.y, (HEIGHT - BOTTOM - at.y) / (HEIGHT - TOP - BOTTOM))];
   }
   /** Draw the axes in the page's colours. */
   frame() {
     const text = (value, attributes) => drawn("text", { fill: ink(INK), "font-size": 12, ...attributes }, value);
     const bottom = HEIGHT - BOTTOM, parts = [];
-    for (const value of marks(this.x, 8)) {
+    for (const value of marks(this.x, Math.ceil(this.width / 80))) {
       const at = this.left(value);
       parts.push(drawn("line", { x1: at, x2: at, y1: TOP, y2: bottom, stroke: ink(GRID) }), text(`${value}`, { x: at, y: bottom + 16, "text-anchor": "middle" }));
     }
     for (const value of marks(this.y, 5)) {
       const at = this.top(value);
-      parts.push(drawn("line", { x1: LEFT, x2: WIDTH - RIGHT, y1: at, y2: at, stroke: ink(GRID) }), text(`${value}`, { x: LEFT - 6, y: at + 4, "text-anchor": "end" }));
+      parts.push(drawn("line", { x1: LEFT, x2: this.width - RIGHT, y1: at, y2: at, stroke: ink(GRID) }), text(`${value}`, { x: LEFT - 6, y: at + 4, "text-anchor": "end" }));
     }
     parts.push(
-      drawn("path", { d: `M${LEFT} ${TOP}V${bottom}H${WIDTH - RIGHT}`, fill: "none", stroke: ink(EDGE) }),
-      text(this.x.label, { x: (LEFT + WIDTH - RIGHT) / 2, y: HEIGHT - 8, "text-anchor": "middle" }),
+      drawn("path", { d: `M${LEFT} ${TOP}V${bottom}H${this.width - RIGHT}`, fill: "none", stroke: ink(EDGE) }),
+      text(this.x.label, { x: (LEFT + this.width - RIGHT) / 2, y: HEIGHT - 8, "text-anchor": "middle" }),
       text(this.y.label, { x: 14, y: (TOP + bottom) / 2, "text-anchor": "middle", transform: `rotate(-90 14 ${(TOP + bottom) / 2})` }));
     this.behind.replaceChildren(...parts);
   }

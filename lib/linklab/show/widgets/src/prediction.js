@@ -10,7 +10,7 @@ const LINE = COLOURS[1], STEPS = 100;
 class Curve {
   constructor(about, points, changed) {
     this.points = points; this.changed = changed;
-    this.axes = new Axes(about.x, about.y, about.title);
+    this.axes = new Axes(about.x, about.y, about.title, () => this.show());
     this.svg = this.axes.svg;
     this.svg.setAttribute("role", "group");
     this.svg.addEventListener("pointerdown", (event) => this.press(event));

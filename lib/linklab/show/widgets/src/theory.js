@@ -6,7 +6,7 @@ import { COLOURS, DASHES, INK, followScheme, ink } from "./scheme.js";
 
 export function render({ model, el, signal }) {
   const { title, x, y, sliders, measured } = model.get("about");
-  const axes = new Axes(x, y, title), legend = element("div", { className: "in-a-row" }), said = element("p", { role: "status" });
+  const axes = new Axes(x, y, title, () => show()), legend = element("div", { className: "in-a-row" }), said = element("p", { role: "status" });
   const rows = sliders.map((one) => {
     const now = element("output", {});
     const slider = element("input", { type: "range", min: one.low, max: one.high, step: one.step, value: model.get("values")[one.name], oninput: () => {
