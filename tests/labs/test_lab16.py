@@ -198,6 +198,12 @@ def test_a_prediction_that_is_off_is_told_why(name: str, given: Mapping[str, flo
     assert says in " ".join(it.said for it in lab16.check_page(PAGE).surprises)
 
 
+def test_a_kept_address_may_be_predicted_to_take_a_millisecond() -> None:
+    commit(lab16.PREDICTIONS, "lookup", {"first": 150, "kept": 1})
+    (kept,) = [it for it in lab16.check_page(PAGE).surprises if it.what == "second lookup"]
+    assert kept.said == "as theory says"
+
+
 # --- Theory
 
 
