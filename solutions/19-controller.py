@@ -7,31 +7,48 @@
 # The rate of a radio link changes every moment. A sender does not know it in advance. If it sends too little, capacity
 # is lost. If it sends too much, packets wait in a queue. You measure how Reno, CUBIC and BBR do on links that change.
 # Then you write a controller of your own: four functions that decide how many packets may be on their way.
+#
+# All is measured on one path, for 20 s each time. So all numbers of this lab can be compared: those of fixed windows,
+# of Linux's senders, and of your controller. It is the path of the contest, too.
 
 # %% id="imports"
 from linklab import lab19, measure, show, start
 
 display(lab19.progress())
 network = lab19.the_network()
-steady = lab19.steady()
+traces = {"steady": lab19.steady(), **lab19.TRACES}
 lab = start(network)
-print(f"The trace {steady.name} lets {steady.mean_mbps:.2f} Mbit/s go.")
 show.network(lab)
 
+# %% [markdown] id="look-task"
+# ## 1. The path, and a window that never changes (30 minutes)
+#
+# h1 sends, and h2 receives. Between them r1 has a queue before its link to h2.
+#
+# **Your turn:** ping h2 from h1 (`lab["h2"].address`), and let tc show the queue of r1-eth1 on r1. Store the round trip
+# of the empty path in ms, and how many packets the queue (netem) holds at most.
+
+# %% answer="look"
+look = {"rtt_ms": None, "queue_packets": None}
+### BEGIN SOLUTION
+print(lab["h1"].cmd(f"ping -c 3 {lab['h2'].address}"))
+print(lab["r1"].cmd("tc qdisc show dev r1-eth1"))
+look = {"rtt_ms": 2 * network.link("r1-h2").delay_ms, "queue_packets": 250}
+### STARTER
+# # YOUR TURN: print(lab["h1"].cmd("...")), and then look = {"rtt_ms": ..., "queue_packets": ...}
+### END SOLUTION
+
+# %% check="look" points=1
+lab19.check_look(look).require()
+
 # %% [markdown] id="fixed-task"
-# ## 1. A window that never changes (20 minutes)
-#
-# A *trace* is a list of instants. At each instant the link lets one packet of 1500 bytes go. If no packet waits, the
-# instant is lost. The public tool *mahimahi* has traces of real mobile networks in this form. Yours come from models.
-#
-# The trace `steady` has one rate, which the cell above printed. This section and section 4 use the path of the
-# contest, which is the same for everybody. (Your own lab, shown above, is for sections 2 and 3.) From sender to
-# receiver the path takes 20 ms, and as long back, so an empty path has a round trip of 40 ms. The queue before the
-# link holds 250 packets.
+# From now on the link from r1 to h2 follows a *trace*: a list of instants. At each instant the link lets one packet of
+# 1500 bytes go. If no packet waits, the instant is lost. The public tool *mahimahi* has traces of real mobile networks
+# in this form. Yours come from models. The trace `steady` has one rate: `traces["steady"].mean_mbps`, in Mbit/s.
 #
 # A sender lets at most `window` packets fly: it sends a new packet when an acknowledgement arrives.
 #
-# **Predict** two numbers for windows that never change:
+# **Predict** two numbers for windows that never change, on `steady`:
 #
 # - `small`: the throughput of a window of 5 packets, in Mbit/s (whole packets of 1500 bytes).
 # - `large`: the delay of a packet with a window of 60 packets, from sender to receiver, in ms.
@@ -40,7 +57,7 @@ show.network(lab)
 fixed = lab19.predict(
     "fixed",
     ### BEGIN SOLUTION
-    {"small": 5 * 12 / 40, "large": 60 * 12 / steady.mean_mbps - 20},
+    {"small": 5 * 12 / 40, "large": 60 * 12 / traces["steady"].mean_mbps - 20},
     sure=90,
     ### STARTER
     # {"small": None, "large": None},
@@ -53,8 +70,9 @@ fixed
 lab19.check_predicted(fixed).require()
 
 # %% [markdown] id="fixed-run"
-# `lab19.fixed(window)` runs such a sender for 20 s. What it returns has `throughput_mbps` and `delay_p95_ms`: 95 % of
-# the packets had this delay or less. `lab19.flow_figure(flow, trace)` draws the run.
+# `lab19.fixed(window)` runs such a sender on `steady`, in a lab of its own with the same path. What it returns has
+# `throughput_mbps` and `delay_p95_ms`: 95 % of the packets had this delay or less. `lab19.flow_figure(flow, trace)`
+# draws the run.
 #
 # **Your turn:** measure both windows. Store the throughput of 5 packets and the delay of 60 packets.
 
@@ -64,7 +82,7 @@ windows = {"small": None, "large": None}
 small, large = lab19.fixed(5), lab19.fixed(60)
 windows = {"small": small.throughput_mbps, "large": large.delay_p95_ms}
 print(windows)
-display(lab19.flow_figure(large, steady))
+display(lab19.flow_figure(large, traces["steady"]))
 ### STARTER
 # # YOUR TURN: lab19.fixed(5), lab19.fixed(60), then windows = {"small": ..., "large": ...}
 ### END SOLUTION
@@ -72,62 +90,73 @@ display(lab19.flow_figure(large, steady))
 # %% check="fixed" points=2
 lab19.check_fixed(windows).require()
 
-# %% [markdown] id="look-task"
-# ## 2. Reno, CUBIC and BBR on links that change (45 minutes)
-#
-# First look at the path of your own lab while its link follows no trace. **Your turn:** ping h2 from h1, and let tc
-# show the queue of r1-eth1 on r1. Store the round trip in ms, and how many packets the queue (netem) holds at most.
-
-# %% answer="look"
-look = {"rtt_ms": None, "queue_packets": None}
-### BEGIN SOLUTION
-print(lab["h1"].cmd(f"ping -c 3 {lab['h2'].address}"))
-print(lab["r1"].cmd("tc qdisc show dev r1-eth1"))
-look = {"rtt_ms": 2 * network.link("r1-r2").delay_ms, "queue_packets": 250}
-### STARTER
-# # YOUR TURN: print(lab["h1"].cmd("...")), and then look = {"rtt_ms": ..., "queue_packets": ...}
-### END SOLUTION
-
-# %% check="look" points=1
-lab19.check_look(look).require()
-
 # %% [markdown] id="transfers-task"
-# `lab19.TRACES` has three traces. `cellular`: a phone in a car. `satellite`: a dish whose link is set up anew every
-# 15 s, with another rate, after a gap in which no packet leaves. `wireless`: a channel that many share. No trace is a
-# recording: models made them, and the documentation names their papers ("A link that changes").
+# ## 2. Reno, CUBIC and BBR on links that change (50 minutes)
 #
-# `lab19.link(trace)` stands in a list of flows. The link from r1 to r2 then follows the trace for 15 s:
-#
-#     flow = measure.TcpFlow("h1", "h2", 14, congestion="reno")
-#     measure.run_together(lab, [flow, lab19.link(trace)], record=["r1-eth1", "h1-eth0"])
+# Packets under way = rate x round trip (Little's law). A window of 5 packets is smaller than the bandwidth-delay
+# product of `steady`, so instants are lost. A window of 60 is larger: the link is used, and all that is too much waits.
+# Reno, CUBIC and BBR look for a window between, and three more traces make it hard. `cellular`: a phone in a car.
+# `satellite`: a dish whose link is set up anew every 15 s, with another rate, after a gap in which no packet leaves.
+# `wireless`: a channel that many share. No trace is a recording: the documentation names the papers that their models
+# are from ("A link that changes").
 #
 # Throughput divided by delay is called *power* (Kleinrock, 1979); here the delay is the one that 95 % of the packets
 # do not exceed. The *score* compares a run's power with that of a sender that knows the trace. That sender sends each
 # packet so that it comes to the link exactly at an instant. So it uses all capacity, and no packet waits. The score is
 # the logarithm (base 2) of the run's power divided by that of this sender. The best score is 0; -1 means half as good.
 #
-# **Guess first:** which of Reno, CUBIC and BBR has the highest throughput, and which the lowest delay?
+# **Predict** for CUBIC on `steady`, before you measure it. CUBIC makes its window larger until a packet is lost:
 #
-# **Your turn:** measure all nine pairs of a trace and a congestion control: `reno`, `cubic`, `bbr`. Store them by
-# name, as `"cellular reno"`. This takes some minutes. `record` names the interfaces that the figure needs, and no
-# others.
+# - `full`: the delay of a packet that takes the last place in the queue, from sender to receiver, in ms.
+# - `worse`: how many times lower CUBIC's power is than that of the sender that knows the trace, if CUBIC uses all
+#   capacity and its packets have the delay `full`. (The score is then minus the logarithm of this number.)
+
+# %% answer="transfers-predict"
+predicted = lab19.predict(
+    "transfers",
+    ### BEGIN SOLUTION
+    {
+        "full": 20 + 250 * 12 / traces["steady"].mean_mbps,
+        "worse": 1 + 250 * 12 / traces["steady"].mean_mbps / 20,
+    },
+    sure=80,
+    ### STARTER
+    # {"full": None, "worse": None},
+    # sure=None,
+    ### END SOLUTION
+)
+predicted
+
+# %% check="transfers-predict" points=1
+lab19.check_predicted(predicted).require()
+
+# %% [markdown] id="transfers-run"
+# `lab19.link(trace)` stands in a list of flows. The link from r1 to h2 then follows the trace for 20 s:
+#
+#     flow = measure.TcpFlow("h1", "h2", 20, congestion="reno")
+#     measure.run_together(lab, [flow, lab19.link(trace)], record=["r1-eth1", "h1-eth0"])
+#
+# **Your turn:** measure all twelve pairs of a trace and a congestion control: `reno`, `cubic`, `bbr`. Store them by
+# name, as `"cellular reno"`. This takes some minutes. `record` names the interfaces that table and figure need, and no
+# others. `lab19.filled` reads off CUBIC's run what you predicted, and the check compares it.
 
 # %% answer="transfers"
-transfers = {f"{name} {control}": None for name in lab19.TRACES for control in lab19.CONTROLS}
-for name, trace in lab19.TRACES.items():
+transfers = {f"{name} {control}": None for name in traces for control in lab19.CONTROLS}
+for name, trace in traces.items():
     for control in lab19.CONTROLS:
         ### BEGIN SOLUTION
-        flow = measure.TcpFlow("h1", "h2", 14, congestion=control)
+        flow = measure.TcpFlow("h1", "h2", 20, congestion=control)
         transfers[f"{name} {control}"] = measure.run_together(
             lab, [flow, lab19.link(trace)], record=["r1-eth1", "h1-eth0"]
         )
         ### STARTER
         # ...  # YOUR TURN: transfers[f"{name} {control}"] = measure.run_together(...)
         ### END SOLUTION
+filled = lab19.filled(transfers["steady cubic"])
 lab19.transfer_table(transfers)
 
 # %% check="transfers" points=3
-lab19.check_transfers(transfers).require()
+lab19.check_transfers(transfers, filled).require()
 
 # %% [markdown] id="see-text"
 # The next cell draws CUBIC and BBR on `cellular`: capacity and what passed, the window, the packets that wait, and the
@@ -151,28 +180,29 @@ why = {"bloat": "c", "unused": "b"}
 lab19.check_why(why).require()
 
 # %% [markdown] id="claim-task"
-# ## 3. A claim to test (20 minutes)
+# ## 3. A claim to test (15 minutes)
 #
 # Ask a language model about senders on links that change, and you get a paragraph like this one. It is fluent, and one
 # of its sentences is wrong.
 #
-# > (1) On a link of one rate, a window that is smaller than the bandwidth-delay product leaves capacity unused. (2)
-# > On a link that follows a trace, an instant at which no packet waits cannot be used later. (3) CUBIC makes its
-# > window smaller only after a loss, so it fills a deep queue again and again. (4) BBR knows the rate of the link and
-# > the round trip of the empty path, so beside a BBR flow no packet waits for longer than one round trip of the empty
-# > path, even when the rate changes. (5) A sender that knows the trace bounds all others: no sender has more
-# > throughput and less delay.
+# > (1) On the trace `steady`, a window of 5 packets leaves capacity unused, because it is smaller than the
+# > bandwidth-delay product. (2) On `satellite`, an instant at which no packet waits cannot be used later. (3) CUBIC
+# > makes its window smaller only after a loss, so on `cellular` it fills the queue of 250 packets. (4) BBR measures
+# > the rate of the link and the round trip of the empty path, so on `wireless` no ping beside a BBR flow takes longer
+# > than two round trips of the empty path. (5) A sender that knows the trace bounds all others: on none of the four
+# > traces has any sender more throughput and less delay.
 #
-# **Your turn:** store the number of the wrong sentence, and one run that shows that it is wrong. Use the trace
-# `wireless`, and let pings go through the same queue: `measure.PingFlow("h1", "h2", 15)`.
+# **Your turn:** store the number of the wrong sentence, and one run that shows that it is wrong. A run that shows
+# something has the sentence's own parts: a transfer with the sentence's congestion control, the link with its trace
+# (`lab19.link(traces["..."])`), and pings where it speaks of them: `measure.PingFlow("h1", "h2", 20)`.
 
 # %% answer="claim"
 wrong, shows = None, None
 ### BEGIN SOLUTION
-bbr = measure.TcpFlow("h1", "h2", 14, congestion="bbr")
-pings = measure.PingFlow("h1", "h2", 15)
-wrong, shows = 4, measure.run_together(lab, [bbr, pings, lab19.link(lab19.TRACES["wireless"])])
-print(shows)
+bbr = measure.TcpFlow("h1", "h2", 20, congestion="bbr")
+pings = measure.PingFlow("h1", "h2", 20)
+wrong, shows = 4, measure.run_together(lab, [bbr, pings, lab19.link(traces["wireless"])])
+print(f"The longest ping took {shows.of(measure.PingResult)[0].rtt_max_ms:.0f} ms.")
 ### STARTER
 # # YOUR TURN: wrong = ..., shows = measure.run_together(lab, [..., ..., lab19.link(...)])
 ### END SOLUTION
@@ -181,7 +211,7 @@ print(shows)
 lab19.check_claim(wrong, shows).require()
 
 # %% [markdown] id="controller-task"
-# ## 4. Your controller (60 minutes)
+# ## 4. Your controller (55 minutes)
 #
 # Write your code in `controller.py`, which lies next to this notebook. **Open it now.** Linklab's sender sends packets
 # of 1500 bytes, notices losses and sends lost packets again. It asks your class `Controller`:
@@ -195,22 +225,27 @@ lab19.check_claim(wrong, shows).require()
 #
 # A good controller does three things on every link. The check cells below try them:
 #
-# - **It uses the link.** On each of the three traces the throughput is at least 70 % of the capacity.
+# - **It uses the link.** On `cellular`, `satellite` and `wireless` the throughput is at least 70 % of the capacity.
 # - **It shares.** Two copies on `steady` use 70 % of it together. Jain's index of their throughputs is at least 0.8
 #   (Lab 06): neither has less than a third of the other's. Of sixteen copies at most 8 % of all packets are lost: who
 #   sends on and on into a full queue makes a network collapse.
 # - **It goes on after a gap.** In the three seconds that begin 0.5 s after the gap of `satellite`, the throughput is at
 #   least 70 % of the capacity.
 #
-# **Your turn:** complete `controller.py`. Begin with a rule that you know: grow by one packet in each round trip, and
-# halve at a loss (Reno). Then try to keep the queue short: `rtt_ms` minus the least round trip is about the time in
-# the queue. The next cell tries your file on the three traces and draws one of them. Do not compare its scores with
-# those of section 2: the path of your lab has another delay.
+# **Your turn:** complete `controller.py`, in two steps. The next cell tries your file on these three traces, puts its
+# scores next to those of section 2, and draws a run.
+#
+# 1. Begin with a rule that you know: grow by one packet in each round trip, and halve at a loss (Reno). Predict its
+#    score on `cellular` from the table of section 2, then run the cell. (The ten packets of the starter may have a
+#    better score, but they do not use the link.)
+# 2. Then keep the queue short: `rtt_ms` minus the least round trip is about the time in the queue. Which score would a
+#    sender have that uses all capacity, and whose packets wait for 20 ms? On these traces no sender of section 2 is as
+#    good.
 
 # %% id="try"
 flows = lab19.tried("controller.py")
-display(lab19.flow_table(flows))
-lab19.flow_figure(flows["cellular"], lab19.TRACES["cellular"])
+display(lab19.flow_table(flows, transfers))
+lab19.flow_figure(flows["cellular"], traces["cellular"])
 
 # %% check="window" points=3
 lab19.check_window("controller.py").require()

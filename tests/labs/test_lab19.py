@@ -21,23 +21,25 @@ from linklab.measure import (
     Varying,
     VaryingResult,
 )
-from linklab.network import COURSE, expected_state
+from linklab.network import expected_state
 from linklab.network.traces import generated
 from linklab.network.variants import variant
+from linklab.programs.congestion import path
 from tests.labs.predicted import commit
 from tests.notebooks.run_notebook import ROOT
 
 STATE = expected_state(networks.the_network())
 ORIGIN = Origin("t", "7", STATE)
+ALL_TRACES = {"steady": networks.steady(), **networks.TRACES}
 
 
-def transfer(control: str, mbps: float, duration_s: float = 14) -> TcpResult:
+def transfer(control: str, mbps: float, duration_s: float = 20) -> TcpResult:
     flow = TcpFlow("h1", "h2", duration_s, congestion=control)
     return TcpResult(flow, ORIGIN, mbps, 1, duration_s, 0, control, (), ())
 
 
 def followed(trace: str, **other: Any) -> VaryingResult:
-    flow = Varying("r1", "r2", networks.TRACES[trace], 15, **({"queue_packets": 250} | other))
+    flow = Varying("r1", "h2", ALL_TRACES[trace], 20, **({"queue_packets": 250} | other))
     return VaryingResult(flow, ORIGIN, 10.0, 30.0, "r1-eth1", 1_000_000, 1000, 0)
 
 
@@ -49,13 +51,13 @@ def transfers() -> dict[str, Run]:
     found = {}
     for name in lab19.TRANSFERS:
         trace, control = name.split()
-        mbps = 0.9 * networks.TRACES[trace].mean_mbps
+        mbps = 0.9 * ALL_TRACES[trace].mean_mbps
         found[name] = run(transfer(control, mbps), followed(trace))
     return found
 
 
 def pings(longest_ms: float) -> PingResult:
-    return PingResult(PingFlow("h1", "h2", 15), ORIGIN, (20.0, longest_ms), 20.0, 30.0, longest_ms, 8.0, 0, 0)
+    return PingResult(PingFlow("h1", "h2", 20), ORIGIN, (40.0, longest_ms), 40.0, 50.0, longest_ms, 8.0, 0, 0)
 
 
 def test_littles_law_for_both_windows() -> None:
@@ -73,15 +75,26 @@ def test_wrong_numbers_of_windows_are_refused(small: float | None, more_ms: floa
     assert not lab19.check_fixed({"small": small, "large": large + more_ms}).passed
 
 
+def test_the_delay_of_the_other_window_is_named_as_such() -> None:
+    result = lab19.check_fixed({"small": 1.45, "large": 22.0})
+    assert [check.slip for check in result.checks] == ["", "that is the delay with an empty queue"]
+
+
 def test_the_path_is_read_as_it_is() -> None:
-    assert lab19.check_look({"rtt_ms": 20.1, "queue_packets": 250}).passed
-    assert not lab19.check_look({"rtt_ms": 10, "queue_packets": 250}).passed
-    assert not lab19.check_look({"rtt_ms": 20.1, "queue_packets": 1000}).passed
+    assert lab19.check_look({"rtt_ms": 40.1, "queue_packets": 250}).passed
+    assert not lab19.check_look({"rtt_ms": 20, "queue_packets": 250}).passed
+    assert not lab19.check_look({"rtt_ms": 40.1, "queue_packets": 1000}).passed
 
 
 def test_what_reno_cubic_and_bbr_do_passes() -> None:
-    result = lab19.check_transfers(transfers())
+    full_ms = 20 + 250 * 12 / networks.steady().mean_mbps
+    commit(lab19.PREDICTIONS, "transfers", {"full": full_ms, "worse": full_ms / 20})
+    result = lab19.check_transfers(transfers(), {"full": full_ms - 2, "worse": 44.0})
     assert result.passed, str(result)
+    assert [(it.said, it.measured) for it in result.surprises] == [
+        ("as theory says", full_ms - 2),
+        ("as theory says", 44.0),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -99,27 +112,33 @@ def test_what_reno_cubic_and_bbr_do_passes() -> None:
     ids=["control", "trace", "no trace", "short", "queue", "too little", "too much", "nothing"],
 )
 def test_other_runs_are_refused(wrong: Run | None) -> None:
-    assert not lab19.check_transfers(transfers() | {"cellular bbr": wrong}).passed
+    assert not lab19.check_transfers(transfers() | {"cellular bbr": wrong}, None).passed
 
 
 def test_the_wrong_sentence_needs_pings_that_wait() -> None:
-    shows = run(transfer("bbr", 5), pings(95.0), followed("wireless"))
+    shows = run(transfer("bbr", 5), pings(195.0), followed("wireless"))
     assert lab19.check_claim(4, shows).passed
     for number, wrong in (
         (3, shows),
-        (4, run(transfer("bbr", 5), pings(25.0), followed("wireless"))),
-        (4, run(transfer("cubic", 5), pings(95.0), followed("wireless"))),
-        (4, run(transfer("bbr", 5), pings(95.0), followed("cellular"))),
-        (4, run(transfer("bbr", 5), pings(95.0))),
+        (4, run(transfer("bbr", 5), pings(75.0), followed("wireless"))),
+        (4, run(transfer("cubic", 5), pings(195.0), followed("wireless"))),
+        (4, run(transfer("bbr", 5), pings(195.0), followed("cellular"))),
+        (4, run(transfer("bbr", 5), pings(195.0))),
     ):
         assert not lab19.check_claim(number, wrong).passed
 
 
-def test_each_student_has_a_network_and_a_steady_trace_of_their_own() -> None:
-    with using(variant("ada", b"a course secret for trials")):
-        own = networks.the_network()
-    assert own != networks.the_network()
-    assert networks.the_network().link("r1-r2").delay_ms == COURSE.link("L1").delay_ms
+def test_each_student_has_addresses_and_a_steady_trace_of_their_own_on_the_path_of_the_contest() -> None:
+    traces = set()
+    for student in map(str, range(10)):
+        with using(variant(student, b"a course secret for trials")):
+            own = networks.the_network()
+            traces.add(networks.steady())
+        assert own != networks.the_network()
+    assert len(traces) > 2
+    (contest,) = (link for link in path.path_of(1).links if link.name == "short")
+    (link,) = (link for link in own.links if link.rate_mbps)
+    assert (link.delay_ms, link.queue_packets) == (contest.delay_ms, contest.queue_packets)
 
 
 def test_the_gap_of_a_hand_over_is_found() -> None:

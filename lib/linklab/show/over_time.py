@@ -436,7 +436,7 @@ def varying(it: LinkOverTime) -> Drawing:
         [1000 * (arrived_s - sent_s) for sent_s, arrived_s in it.deliveries],
         color=BLUE, linestyle="", marker=".", markersize=2,
     )  # fmt: skip
-    level(delay, it.delay_ms, f"without waiting: {it.delay_ms:g} ms", below=True)
+    level(delay, it.delay_ms, f"without waiting: {it.delay_ms:g} ms")
     label_axes(delay, SECONDS, "delay (ms)")
     for axes in figure.axes:
         axes.set(xlim=(0, it.seconds), ylim=(0, None))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from linklab.labs.lab19.networks import TRACES
+from linklab.labs.lab19.networks import CONTROLS, TRACES
 from linklab.labs.tables import runs_table
 from linklab.measure import Run
 from linklab.network.traces import Trace
@@ -16,7 +16,7 @@ from linklab.show import LinkOverTime, Table, varying
 if TYPE_CHECKING:
     from linklab.show.figure import Drawing
 
-__all__ = ["flow_figure", "flow_table", "transfer_table"]
+__all__ = ["filled", "flow_figure", "flow_table", "transfer_table"]
 
 
 def transfer_table(runs: Mapping[str, Run | None]) -> Table | str:
@@ -30,19 +30,41 @@ def transfer_table(runs: Mapping[str, Run | None]) -> Table | str:
     )
 
 
-def flow_table(flows: Mapping[str, ControlledFlow]) -> Table:
-    """Show throughput, delay and score of a controller on each of the public traces."""
+def filled(run: Run | None) -> dict[str, float] | None:
+    """Return what was predicted of a recorded run: the delay of 95 % of its packets in ms, and how low its power is.
+
+    The latter is how many times lower it is than the power of a sender that knows the trace. None without a run.
+    """
+    if run is None:
+        return None
+    found = LinkOverTime.of(run)
+    return {"full": found.delay_p95_ms, "worse": 2**-found.score}
+
+
+def flow_table(flows: Mapping[str, ControlledFlow], runs: Mapping[str, Run | None] | None = None) -> Table:
+    """Show throughput, delay and score of a controller on each of the public traces.
+
+    With ``runs`` (`transfer_table`) the scores of Reno, CUBIC and BBR on the same trace stand beside.
+    """
     rows = [
         (
             name,
             round(flow.throughput_mbps, 2),
             round(flow.delay_p95_ms, 1),
             round(congestion.score(flow, TRACES[name]), 2),
+            *(_score((runs or {}).get(f"{name} {control}")) for control in CONTROLS),
             flow.trouble,
         )
         for name, flow in flows.items()
     ]
-    return Table(("trace", "throughput (Mbit/s)", "95 % of delays below (ms)", "score", "trouble"), tuple(rows))
+    others = (f"score of {control}" for control in CONTROLS)
+    return Table(
+        ("trace", "throughput (Mbit/s)", "95 % of delays below (ms)", "your score", *others, "trouble"), tuple(rows)
+    )
+
+
+def _score(run: Run | None) -> float | str:
+    return "" if run is None else round(LinkOverTime.of(run).score, 2)
 
 
 def flow_figure(flow: ControlledFlow, trace: Trace) -> Drawing:

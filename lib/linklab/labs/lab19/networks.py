@@ -13,18 +13,15 @@ from linklab.measure import Varying
 from linklab.network import Network
 from linklab.network.traces import Trace, generated
 from linklab.programs import congestion
-from linklab.programs.congestion import ControlledFlow
+from linklab.programs.congestion import ControlledFlow, path
 from linklab.programs.submission import read
 from linklab.show.cell_view import tell
 
 __all__ = ["CONTROLS", "TRACES", "fixed", "link", "steady", "the_network", "tried"]
 
 ENDS: Final = ("h1", "h2")
-LINK: Final = ("r1", "r2")
+LINK: Final = ("r1", "h2")
 """The link that follows a trace, in this direction."""
-QUEUE_PACKETS: Final = 250
-LINK_S: Final = 15
-"""How long the lab's link follows a trace; the gap of `satellite` is in this time."""
 CONTROLS: Final = ("reno", "cubic", "bbr")
 TRACES: Final[dict[str, Trace]] = {trace.name.partition("-")[0]: trace for trace in congestion.PUBLIC}
 """The public traces, by the name of their kind."""
@@ -47,12 +44,11 @@ class Controller:
 
 
 def the_network() -> Network:
-    """Return the student's own network: two hosts, and two routers whose link has the delay of the course's L1."""
-    shape = {"rate_mbps": 40, "delay_ms": course_network().link("L1").delay_ms, "queue_packets": QUEUE_PACKETS}
+    """Return the contest's path with the student's own addresses: a sender, a router with a queue, and a receiver."""
+    short = {"rate_mbps": path.RATE_MBPS, "delay_ms": path.DELAY_MS, "queue_packets": path.QUEUE_PACKETS}
     cables: dict[str, Cable] = {
         "A": (("h1-eth0", 2), ("r1-eth0", 1), {}),
-        "B": (("r1-eth1", 1), ("r2-eth1", 2), shape),
-        "C": (("r2-eth0", 1), ("h2-eth0", 2), {}),
+        "B": (("r1-eth1", 1), ("h2-eth0", 2), short),
     }
     return derived(course_network(), "cell", cables)
 
@@ -69,7 +65,7 @@ def _steady(seed: int) -> Trace:
 
 def link(trace: Trace) -> Varying:
     """Return what has the lab's link follow a trace, in a list of flows."""
-    return Varying(*LINK, trace, LINK_S, queue_packets=QUEUE_PACKETS)
+    return Varying(*LINK, trace, congestion.SECONDS, queue_packets=path.QUEUE_PACKETS)
 
 
 def fixed(packets: int) -> ControlledFlow:

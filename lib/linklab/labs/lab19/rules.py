@@ -6,6 +6,7 @@ How well it does beyond that is its score (`linklab.programs.congestion.score`),
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -24,7 +25,6 @@ from linklab.labs.lab19.networks import (
     ENDS,
     LARGE_PACKETS,
     LINK,
-    QUEUE_PACKETS,
     SMALL_PACKETS,
     TRACES,
     copies,
@@ -35,7 +35,7 @@ from linklab.labs.lab19.networks import (
 )
 from linklab.measure import ConstantRateFlow, PingFlow, PingResult, TcpFlow, TcpResult, UdpFlow, Varying
 from linklab.network.traces import capacity_mbps
-from linklab.programs.congestion import ControlledFlow, path
+from linklab.programs.congestion import SECONDS, ControlledFlow, path
 from linklab.units import ETHERNET_MTU_BYTES
 
 __all__: list[str] = []
@@ -85,7 +85,7 @@ def _values() -> tuple[tuple[str, str, float, str, Hints, tuple[Slip, ...]], ...
                 Slip(large + path.RTT_MS / 2, "that is the round trip", "a packet's delay leaves out the way back"),
                 Slip(large - path.RTT_MS / 2, "that is the time in the queue alone", "add the way over the link"),
                 Slip(large + path.RTT_MS, "that counts the path twice", queue),
-                Slip(path.RTT_MS / 2, "that is a packet's delay without a queue", queue),
+                Slip(path.DELAY_MS, "that is a packet's delay without a queue", queue),
             ),
         ),
     )  # fmt: skip
@@ -98,7 +98,45 @@ def _fixed() -> list[Value]:
     ]
 
 
-PREDICTIONS: Final = Predictions("Lab 19", {"fixed": _fixed})
+def _full() -> list[Value]:
+    """Ask for the delay that a full queue makes on the trace `steady`, and for what it makes of the power."""
+    packet_ms = _PACKET_BITS / (steady().mean_mbps * 1000)
+    queued_ms, one_way_ms = path.QUEUE_PACKETS * packet_ms, path.DELAY_MS
+    full_ms, power = queued_ms + one_way_ms, "power is throughput over delay: which of the two is not the same?"
+    return [
+        Value(
+            "full", "delay with a full queue", stated(full_ms, "ms", "all packets before it leave first", 2),
+            (
+                "it leaves after all packets that wait before it, and then crosses the link",
+                "how long does the link take for as many packets as the queue holds?",
+                f"{path.QUEUE_PACKETS} * 12 / rate in Mbit/s + {one_way_ms:g}",
+            ),
+            (
+                Slip(queued_ms, "that is the time in the queue alone", "add the link's delay"),
+                Slip(queued_ms + path.RTT_MS, "that is the round trip", "a packet's delay leaves out the way back"),
+                Slip(full_ms - path.RTT_MS, "that is a window of as many packets as the queue holds",
+                     "the packets on the path are not in the queue"),
+                Slip(one_way_ms, "that is the delay of an empty queue", "CUBIC fills it until a packet is lost"),
+            ),
+        ),
+        Value(
+            "worse", "how many times lower the power is", stated(full_ms / one_way_ms, "", "both use all capacity", 2),
+            (
+                power,
+                f"the packets of the sender that knows the trace take {one_way_ms:g} ms",
+                f"the delay with a full queue, divided by {one_way_ms:g}",
+            ),
+            (
+                Slip(full_ms / path.RTT_MS, "that takes the round trip for the delay", "a delay is of one direction"),
+                Slip(queued_ms / one_way_ms, "that leaves out the link's delay of CUBIC's packets", power),
+                Slip(math.log2(full_ms / one_way_ms), "that is the logarithm", "the score is its negative: give the "
+                     "number itself"),
+            ),
+        ),
+    ]  # fmt: skip
+
+
+PREDICTIONS: Final = Predictions("Lab 19", {"fixed": _fixed, "transfers": _full})
 _INSTANTS: Final = 0.08
 """Packets leave at instants of whole ms, and wait for the next one: it was 0.04 in trials."""
 
@@ -106,12 +144,14 @@ _INSTANTS: Final = 0.08
 @guarded
 def check_fixed(found: object) -> Result:
     """Judge throughput (Mbit/s) and delay (ms) that were measured of two windows that never change."""
+    empty_ms = path.DELAY_MS + _PACKET_BITS / (steady().mean_mbps * 1000)
+    empty = Slip(empty_ms, "that is the delay with an empty queue", "store the delay of the larger window")
     questions = [
         Value(
             key, what,
             Expectation(right, (1 - _INSTANTS) * right, (1 + _INSTANTS) * right, unit, "Little's law", None,
                         source="Little, 1961: packets = rate x time", allowance="8 % for instants of whole ms"),
-            ("store what lab19.fixed(...) measured, as the text says", *hints), shown=True,
+            ("store what lab19.fixed(...) measured, as the text says", *hints), (empty,), shown=True, by_tool=True,
         )
         for key, what, right, unit, hints, _ in _values()
     ]  # fmt: skip
@@ -125,7 +165,7 @@ def check_fixed(found: object) -> Result:
 @guarded
 def check_look(found: object) -> Result:
     """Judge the round trip of the lab's empty path in ms, and the limit of its queue in packets."""
-    rtt_ms = 2 * the_network().link("r1-r2").delay_ms
+    rtt_ms = path.RTT_MS
     expected = Expectation(
         rtt_ms, rtt_ms, 1.05 * rtt_ms, "ms", "the link's delay in both directions", "low",
         source="the network", allowance="5 % for the first packet, and for transmission",
@@ -137,37 +177,36 @@ def check_look(found: object) -> Result:
             (Slip(rtt_ms / 2, "that is one direction", "a round trip goes there and back"),),
         ),
         Value(
-            "queue_packets", "limit of the queue", stated(QUEUE_PACKETS, "packets", "netem's limit", 6),
+            "queue_packets", "limit of the queue", stated(path.QUEUE_PACKETS, "packets", "netem's limit", 6),
             ("tc prints netem with its limit", 'lab["r1"].cmd("tc qdisc show dev r1-eth1")'),
         ),
     )  # fmt: skip
     return asked("Lab 19, the path", found, questions, '{"rtt_ms": ..., "queue_packets": ...}')
 
 
-_SHORTEST_S: Final = 14
 _LEAST_SHARE: Final = 0.75
 """Each of them had 0.9 of the capacity or more in trials."""
 _ALONE: Final[Others] = dict.fromkeys((UdpFlow, ConstantRateFlow), "leave it out: it takes a share of the link")
-TRANSFERS: Final = tuple(f"{trace} {control}" for trace in TRACES for control in CONTROLS)
+TRANSFERS: Final = tuple(f"{trace} {control}" for trace in ("steady", *TRACES) for control in CONTROLS)
 """The names of the runs: ``"cellular reno"``."""
 
 
 def _transfer(name: str, given: object) -> Check:
     what = f"run {name}"
     trace_name, control = name.split()
-    trace = TRACES[trace_name]
-    flows = f'[measure.TcpFlow(...), lab19.link(lab19.TRACES["{trace_name}"])]'
+    trace = steady() if trace_name == "steady" else TRACES[trace_name]
+    flows = f'[measure.TcpFlow(...), lab19.link(traces["{trace_name}"])]'
     call = f'measure.run_together(lab, {flows}, record=["r1-eth1", "h1-eth0"])'
     wanted: list[Wanted[Any]] = [
         Wanted(
             TcpFlow, ENDS,
             (exactly("congestion", control), exactly("streams", 1, "omit streams="),
-             exactly("start_s", 0.0, "omit start_s="), at_least("duration_s", _SHORTEST_S, "write duration_s=14")),
+             exactly("start_s", 0.0, "omit start_s="), at_least("duration_s", SECONDS, f"write duration_s={SECONDS}")),
         ),
         Wanted(
             Varying, LINK,
-            (exactly("trace", trace, f'lab19.link(lab19.TRACES["{trace_name}"])'),
-             exactly("queue_packets", QUEUE_PACKETS, "take lab19.link(...) as it is")),
+            (exactly("trace", trace, f'lab19.link(traces["{trace_name}"])'),
+             exactly("queue_packets", path.QUEUE_PACKETS, "take lab19.link(...) as it is")),
         ),
     ]  # fmt: skip
     run = require_run(what, given, wanted, f"keep what {call} returns", _ALONE)
@@ -178,13 +217,17 @@ def _transfer(name: str, given: object) -> Check:
         most, _LEAST_SHARE * most, 1.01 * most, "Mbit/s", "the trace lets no more go",
         source="the trace", allowance="a quarter for a window that is too small at times",
     )  # fmt: skip
-    return measured(f"throughput, {name}", result.throughput_mbps, expected)
+    return measured(f"data by iperf3, {name}", result.throughput_mbps, expected)
 
 
 @guarded
-def check_transfers(runs: object) -> Result:
-    """Judge nine runs: Reno, CUBIC and BBR on each of the three public traces."""
-    return asked_each("Lab 19, three controls", runs, TRANSFERS, _transfer, '{"cellular reno": ..., ...}')
+def check_transfers(runs: object, filled: object) -> Result:
+    """Judge twelve runs: Reno, CUBIC and BBR on the steady trace and on each of the three public ones.
+
+    ``filled`` is what `lab19.filled` reads off CUBIC's run on the steady trace, for the prediction.
+    """
+    result = asked_each("Lab 19, three controls", runs, TRANSFERS, _transfer, '{"cellular reno": ..., ...}')
+    return PREDICTIONS.compared(result, "transfers", filled if isinstance(filled, dict) else {})
 
 
 check_why = letters("Lab 19, why", _FOLDER, "bloat", "unused")
@@ -290,24 +333,23 @@ def _waits(given: object) -> Check:
     """Judge pings beside BBR on a link that changes: some wait for longer than a round trip of the empty path."""
     how = "keep what measure.run_together(lab, [transfer, pings, link]) returns"
     wanted: list[Wanted[Any]] = [
-        Wanted(TcpFlow, ENDS, (exactly("congestion", "bbr"), at_least("duration_s", _SHORTEST_S, "duration_s=14"))),
-        Wanted(PingFlow, ENDS, (at_least("count", 10, "send ten pings or more, as PingFlow('h1', 'h2', 15)"),)),
+        Wanted(TcpFlow, ENDS, (exactly("congestion", "bbr"), at_least("duration_s", SECONDS, f"duration_s={SECONDS}"))),
+        Wanted(PingFlow, ENDS, (at_least("count", 10, f"send ten pings or more, as PingFlow('h1', 'h2', {SECONDS})"),)),
         Wanted(
             Varying, LINK,
-            (exactly("queue_packets", QUEUE_PACKETS, "take lab19.link(...) as it is"),
-             exactly("trace", TRACES["wireless"], 'lab19.link(lab19.TRACES["wireless"])')),
+            (exactly("queue_packets", path.QUEUE_PACKETS, "take lab19.link(...) as it is"),
+             exactly("trace", TRACES["wireless"], 'lab19.link(traces["wireless"])')),
         ),
     ]  # fmt: skip
     run = require_run(_SHOWS, given, wanted, how, _ALONE)
     refuse_another_network(_SHOWS, state_of_run(run), the_network())
-    empty_ms = 2 * (the_network().link("r1-r2").delay_ms)
+    empty_ms = path.RTT_MS
     longest_ms = run.of(PingResult)[0].rtt_max_ms or 0.0
     return contradicts(
-        "no packet beside BBR waits for longer than an empty path's round trip",
-        f"a ping took {longest_ms:.0f} ms, of which {longest_ms - empty_ms:.0f} ms were waiting; the empty path takes "
-        f"{empty_ms:g} ms",
-        is_wrong=longest_ms - empty_ms > empty_ms,
-        step="let BBR run on the trace wireless for 14 s, with pings through the same queue: from h1 to h2",
+        "no ping beside BBR takes longer than two round trips of the empty path",
+        f"the longest ping took {longest_ms:.0f} ms; two round trips of the empty path take {2 * empty_ms:g} ms",
+        is_wrong=longest_ms > 2 * empty_ms,
+        step=f"let BBR run on the trace wireless for {SECONDS} s, with pings through the same queue: from h1 to h2",
     )
 
 
