@@ -24,7 +24,8 @@ show.network(lab)
 # Each *leaf* has a link to each *spine*, and hosts only at leaves. So there are as many equal paths between two leaves
 # as spines. Many large data centres route by BGP (RFC 7938): here each router is an autonomous system of its own.
 # `lab17.AS[name]` has its number, `lab17.peers(fabric, name)` the numbers of its neighbours by their addresses, and
-# `lab17.prefixes(fabric, name)` the prefixes of its own hosts. On the plain network leaf1 needs
+# `lab17.prefixes(fabric, name)` the prefixes of its own hosts. With the plain course network's addresses (yours may be
+# others) leaf1 needs
 #
 #     router bgp 65101
 #      no bgp ebgp-requires-policy
@@ -38,7 +39,8 @@ show.network(lab)
 #
 # The timers: a *keepalive* each second, and a neighbour that is silent for 3 s is given up. The fourth line has its
 # question below. **Your turn:** complete the function. First leave the fourth line out, and look at the routes of
-# leaf1; then add it. Wait with `frr.wait_for_routes(lab)` and `lab.sleep(5)`.
+# leaf1 (`ip route show proto bgp`); then add it. Wait with `frr.wait_for_routes(lab)` and `lab.sleep(5)`. A second
+# `frr.configure` adds lines to the first, and takes none away.
 
 
 # %% answer="bgp"
@@ -108,13 +110,14 @@ lab17.check_chances(chances).require()
 
 # %% [markdown] id="spread-task"
 # What is hashed? `net.ipv4.fib_multipath_hash_policy` is 0 for the addresses alone, as Linux has it at first, and 1 for
-# the addresses and ports. `measure.PageFlow("h1", "h3", duration_s=1, objects=100, object_bytes=100, pause_s=10)` loads
-# 100 small objects, each over a connection of its own.
+# the addresses and ports. With `measure.PageFlow("h1", "h3", duration_s=1, objects=100, object_bytes=100, pause_s=10)`
+# h1 loads 100 small objects from h3, each over a connection of its own.
 #
-# Before you measure: how many of the 100 connections will take spine1, with 0 and with 1?
+# Before you measure: how many of the 100 connections will the fuller spine carry, with 0 and with 1?
 #
 # **Your turn:** measure it twice, once with each policy (set it on both leaves), and keep the results in
-# `spread[0]` and `spread[1]`. `origin.queue("leaf1", "leaf1-eth1")` of a result has what leaf1 sent to spine1.
+# `spread[0]` and `spread[1]`. `origin.queue("leaf1", "leaf1-eth1").sent_packets` of a result is how many packets leaf1
+# sent to spine1 meanwhile: about five for each connection.
 
 # %% answer="spread"
 spread = dict.fromkeys([0, 1])
@@ -140,7 +143,8 @@ lab17.check_spread(spread).require()
 # follow from that: flows that meet share their spine's link in equal parts, and who is alone has it alone (Lab 06).
 # Headers leave 95.6 % of a link's rate for data.
 #
-# **Your turn:** compute the max-min rate of each flow in Mbit/s: `rates["h1-h3"]`, and so on.
+# **Your turn:** compute the max-min rate of each flow in Mbit/s: `rates["h1-h3"]`, and so on. Compute them from
+# `spine`, which has the spine of each flow: with each run of the cell ports are others, and so is who meets whom.
 
 # %% answer="rates"
 four = measure.run_together(
@@ -155,7 +159,7 @@ data_mbps = 0.956 * fabric.links[0].rate_mbps
 rates = {flow: data_mbps / list(spine.values()).count(its) for flow, its in spine.items()}
 print(rates)
 ### STARTER
-# rates = {"h1-h3": None, "h1-h4": None, "h2-h3": None, "h2-h4": None}  # YOUR TURN
+# rates = dict.fromkeys(spine)  # YOUR TURN: rates = {flow: ... for flow in spine}
 ### END SOLUTION
 
 # %% check="rates" points=2
@@ -169,11 +173,17 @@ lab17.check_rates(four, rates).require()
 #
 # The next cell records the whole fabric while four short transfers run. Play it: each flow has its own colour, and you
 # see who meets whom, and where packets wait.
+#
+# **Optional** (its last line, no points): MPTCP (RFC 8684) splits one connection into *subflows*. Each has a port of
+# its own, so the hash gives each a spine by itself. `lab17.multipath(lab, 4)` sends from h1 to h3 over four subflows,
+# and returns the rate of all together in Mbit/s. What is the most that h1 can get with one subflow, and with four? How
+# likely is it that four subflows use both spines?
 
 # %% id="replay"
 small = {"duration_s": 1, "objects": 1, "object_bytes": 250_000, "pause_s": 10}
 films = [measure.PageFlow(one, other, **small) for one, other in lab17.PAIRS]
 show.network(measure.run_together(lab, films, record=True))
+# print(lab17.multipath(lab, 1), lab17.multipath(lab, 4))
 
 # %% [markdown] id="claim-task"
 # ### A claim to test
@@ -188,26 +198,29 @@ show.network(measure.run_together(lab, films, record=True))
 # > routes stay the same.
 #
 # **Your turn:** find the wrong sentence, and measure the run that shows it. Store the sentence's number and the run.
-# `lab17.fabric(4)` has four spines: start it, configure it with your `bgp`, wait for its routes and 5 s more, set
-# policy 1 on both leaves, and run the four transfers of `lab17.PAIRS` for 3 s.
+# `lab17.fabric(4)` has four spines: start it as a second lab (section 3 needs the first one), configure it with your
+# `bgp`, wait for its routes and 5 s more, set policy 1 on both leaves, and run the four transfers of `lab17.PAIRS` for
+# 3 s. Each run is another throw of the dice. One that does not show it proves nothing: measure again, in a loop.
 
 # %% answer="claim"
 ### BEGIN SOLUTION
-wrong_sentence = 3
-with start(lab17.fabric(4)) as wide:
-    plan = lab17.fabric(4)
+wrong_sentence, plan, taken = 3, lab17.fabric(4), {}
+transfers = [measure.TcpFlow(one, other, duration_s=3) for one, other in lab17.PAIRS]
+uplinks = [f"leaf1-eth{number}" for number in (1, 2, 3, 4)]
+with start(plan) as wide:
     frr.configure(wide, {it.name: bgp(plan, it.name) for it in plan.routers})
     frr.wait_for_routes(wide)
     wide.sleep(5)
     for leaf in ("leaf1", "leaf2"):
         wide[leaf].cmd("sysctl -w net.ipv4.fib_multipath_hash_policy=1")
-    transfers = [measure.TcpFlow(one, other, duration_s=3) for one, other in lab17.PAIRS]
-    shows_it = measure.run_together(wide, transfers)
-    print([f"{it.interface}: {it.sent_packets}" for it in shows_it.origin.queues[:4]])
+    while len(set(taken.values())) in (0, 4):
+        shows_it = measure.run_together(wide, transfers, record=uplinks)
+        taken = lab17.spines_of(shows_it)
+print(taken)
 ### STARTER
-# # YOUR TURN: start(lab17.fabric(4)), frr.configure, waits, policy 1, and the run
+# # YOUR TURN: with start(lab17.fabric(4)) as wide: frr.configure, waits, policy 1, and the run
 # wrong_sentence = None  # its number
-# shows_it = None  # measure.run_together(..., [...])
+# shows_it = None  # measure.run_together(wide, [...])
 ### END SOLUTION
 
 # %% check="claim" points=3
@@ -242,7 +255,7 @@ lab17.check_predicted(outage).require()
 # %% [markdown] id="cut-run-task"
 # **Your turn:** cut spine1 for 4 s, once silently and once so that it is seen, and keep both runs. The streams must end
 # before the cut is healed: let them last 4.5 s, and cut at 1 s. Between the runs wait until leaf1 has both routes again
-# (`lab.sleep(10)`, and look).
+# (`lab.sleep(10)`, and look). A stream's result has `lost_packets`: each of them stands for 10 ms.
 
 # %% answer="cut"
 cuts = dict.fromkeys(["silent", "seen"])
@@ -279,21 +292,23 @@ lab17.check_moved({"moved": moved}).require()
 # connection (FIN) leave besides, so each answer is 11 packets. All go through the queue of leaf1-eth1. The links of
 # the servers have no rate of their own, so all answers are there at once.
 #
-# **Predict** two numbers. How many requests does it take until a packet is lost? (`rack.links[0].queue_packets` is how
-# many packets the queue holds.) And if all segments of an answer are lost, nothing is acknowledged, and its server
-# waits for the *retransmission timeout*: how many ms is that at least, in Linux? Any prediction earns the point.
+# **Predict** two numbers. `requests`: how many requests does it take until a packet is lost?
+# (`rack.links[0].queue_packets` is how many packets the queue holds.) `late`: if all segments of an answer are lost,
+# nothing is acknowledged, and its server waits for the *retransmission timeout*: how many ms is that at least, in
+# Linux? Any prediction earns the point.
 
 # %% answer="incast-predict"
 lab.stop()
 rack = lab17.rack()
-print(rack.links[0].queue_packets, "packets fit into the queue of leaf1-eth1")
+last = rack.links[0]
+print(f"leaf1-eth1: {last.rate_mbps:g} Mbit/s, {last.queue_packets} packets fit into its queue")
 incast = lab17.predict(
     "incast",
     ### BEGIN SOLUTION
-    {"senders": rack.links[0].queue_packets // 11 + 1, "late": 200},
+    {"requests": rack.links[0].queue_packets // 11 + 1, "late": 200},
     sure=70,
     ### STARTER
-    # {"senders": None, "late": None},
+    # {"requests": None, "late": None},
     # sure=None,
     ### END SOLUTION
 )
@@ -310,6 +325,9 @@ lab17.check_predicted(incast).require()
 # **Your turn:** measure four runs. `answers["fits"]`: the most requests without a loss; `answers["first"]`: one more;
 # `answers["twice"]`: twice as many as fit; then switch the probe on again (`tcp_early_retrans=3` on all servers):
 # `answers["probe"]`, as many as in `twice`.
+#
+# After the check a cell without points takes a minute for 1 to 32 requests, again without a probe. Look at the
+# *goodput*: the data of all answers, divided by the time until the last one is there.
 
 # %% answer="incast"
 crowd = start(rack)
@@ -331,6 +349,12 @@ lab17.figures.answer_table(answers)
 
 # %% check="incast" points=3
 lab17.check_incast(answers).require()
+
+# %% id="sweep"
+for server in servers:
+    crowd[server].cmd("sysctl -w net.ipv4.tcp_early_retrans=0")
+sweep = {n: measure.run_together(crowd, lab17.asks(n)) for n in (1, 2, 4, 8, 16, 32)}
+lab17.figures.answer_table(sweep)
 
 # %% answer="timeout"
 print(lab17.question("timeout"))
@@ -381,9 +405,9 @@ lab17.check_sawtooth(sawtooth).require()
 #
 # - On h1 and h2: `sysctl -w net.ipv4.tcp_ecn=1 net.ipv4.tcp_congestion_control=dctcp`, as both ends need it.
 # - On leaf1: `tc qdisc replace dev leaf1-eth1 parent 5:1 codel limit 100 target 1s interval 1s ce_threshold THRESHOLD`.
-#   CoDel marks what has waited for longer than the threshold: how long do K packets of 1514 bytes need on this link?
-#   Write it as `6.1ms`, say. (`5:1` is where this queue hangs. With a target of 1 s, CoDel's own control, that of
-#   Lab 12, has nothing to do.)
+#   CoDel marks what has waited for longer than the threshold: how long do K packets of 1514 bytes need on this link
+#   (`lab.network.links[0].rate_mbps`)? Write it as `12.345ms`, say. (`5:1` is where this queue hangs. With a target of
+#   1 s, CoDel's own control, that of Lab 12, has nothing to do.)
 
 # %% id="beside"
 lab = start(lab17.rack(marking=True))
@@ -408,13 +432,11 @@ marks["dctcp"] = measure.run_together(lab, beside("dctcp"))
 ### STARTER
 # # YOUR TURN: marks["cubic"] = measure.run_together(lab, ...); then ECN, tc, and marks["dctcp"]
 ### END SOLUTION
+display(lab17.figures.queue_table(marks))
+lab17.figures.queues(marks)
 
 # %% check="marking" points=3
 lab17.check_marking(marks).require()
-
-# %% id="queues"
-display(lab17.figures.queue_table(marks))
-lab17.figures.queues(marks)
 
 # %% [markdown] id="fabric-question"
 # **Question.** The rack of section 4 loses packets if too many answers come at once. Somebody proposes (1) twice as
@@ -436,7 +458,7 @@ lab17.figures.queues(marks)
 # %% id="stop"
 crowd.stop()
 lab.stop()
-display(lab17.explain("fabric"))
+lab17.explain("fabric")
 lab17.calibration()
 
 # %% [markdown] id="end-of-lab"

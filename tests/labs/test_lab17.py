@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import linklab
 from linklab.course import using
+from linklab.errors import LinklabError
 from linklab.labs import NOTHING
-from linklab.labs.lab17 import figures
+from linklab.labs.lab17 import figures, incast, marking, multipath
 from linklab.labs.lab17 import rules as lab17
 from linklab.labs.lab17.networks import AS, LEAVES, PAIRS, K, asks, fabric, peers, prefixes, rack, spines_of, streams
+from linklab.labs.lab17.predicted import PREDICTIONS
 from linklab.measure import (
     ConstantRateResult,
     Cut,
@@ -33,9 +37,11 @@ from linklab.measure import (
 from linklab.measure.tools.queues import QueueSample
 from linklab.network import Network, NetworkState, Route, expected_state
 from linklab.network.variants import variant
+from linklab.runtime.backends import Kind
 from linklab.show.figure import Drawing
 from tests.grade.failures import said
 from tests.labs.altered import changed, given, without
+from tests.labs.predicted import commit
 
 from .refused import Table, refused
 
@@ -243,14 +249,40 @@ def test_what_the_fabric_and_the_rack_do_passes() -> None:
         lab17.check_rates(TOGETHER, dict.fromkeys(NAMES, C / 4)),
         lab17.check_claim(3, FOUR_SPINES),
         lab17.check_cut({"silent": SILENT, "seen": SEEN}),
-        lab17.check_incast(INCAST),
-        lab17.check_sawtooth(sawtooth),
-        lab17.check_marking(MARKS),
+        incast.check_incast(INCAST),
+        marking.check_sawtooth(sawtooth),
+        marking.check_marking(MARKS),
         lab17.check_relax({"relax": "c"}),
         lab17.check_moved({"moved": "a"}),
-        lab17.check_timeout({"timeout": "b"}),
+        incast.check_timeout({"timeout": "b"}),
     ):
         assert result.passed, str(result)
+
+
+@pytest.mark.parametrize(
+    ("rates_mbps", "ways"),
+    [
+        ([5.732, 4.409, 3.826, 5.151], [0, 1, 0, 1]),
+        ([4.102, 3.822, 5.737, 5.348], [0, 1, 1, 0]),
+        ([3.949, 5.288, 5.611, 4.270], [1, 0, 1, 0]),
+    ],
+)
+def test_two_and_two_flows_are_told_apart_by_what_each_spine_carried(
+    rates_mbps: Sequence[float], ways: Sequence[int]
+) -> None:
+    result = lab17.check_rates(transfers(rates_mbps, ways), HALVES)
+    assert result.passed, str(result)
+
+
+def test_predictions_stand_beside_what_was_measured() -> None:
+    commit(PREDICTIONS, "cut", {"shortest": 2, "longest": 4})
+    commit(PREDICTIONS, "incast", {"requests": 9, "late": 1000})
+    rows = (*lab17.check_cut({"silent": SILENT, "seen": SEEN}).surprises, *incast.check_incast(INCAST).surprises)
+    assert [(it.is_right, it.measured) for it in rows] == [(True, None), (False, None), (True, 9), (False, 234.3)]
+
+
+def test_the_claim_asks_for_the_fabric_of_four_spines() -> None:
+    assert "lab17.fabric(4)" in said(lab17.check_claim(3, TWO_TWO))
 
 
 def test_a_students_own_fabric_has_rates_of_its_own() -> None:
@@ -269,6 +301,7 @@ WRONG: Table = {
         (fabric_with(1), "it uses leaf1-eth1 alone"),
         (fabric_with(0), "it has no route"),
         (fabric_with(typed="10.0.7.0/24 via 10.0.1.1"), "was typed"),
+        (fabric_with(typed="10.0.8.0/24 proto static metric 20 \n\tnexthop via 10.0.1.1"), "was typed"),
         (fabric_with(remoteAs=65009), "expects AS 65009"),
         (fabric_with(bgpState="Active"), "is Active"),
         (fabric_with(bgpTimerHoldTimeMsecs=180000), "the hold time of 10.0.1.1 is 180 s"),
@@ -279,6 +312,7 @@ WRONG: Table = {
         (CHANCES | {"alone": 0.390625}, "that is one certain order"),
         (CHANCES | {"alone": 100}, "if flows took turns"),
         (CHANCES | {"even": 0.375}, "share of 1"),
+        (CHANCES | {"together": 13}, "rounded too far"),
     ],
     lab17.check_spread: [
         ({0: SPREAD[0]}, "not measured yet"),
@@ -292,6 +326,7 @@ WRONG: Table = {
         (TWO_TWO, dict.fromkeys(NAMES, C / 4), "a quarter of one link"),
         (TWO_TWO, dict.fromkeys(NAMES, C), "a whole link"),
         (THREE_ONE, HALVES, "a half of one link"),
+        (TWO_TWO, dict.fromkeys(NAMES, 5), "counts headers as data"),
         (THREE_ONE, OF_THREE, "max-min rate of h2-h3"),
         (TWO_TWO, None, "not filled in yet"),
         (None, HALVES, "not measured yet"),
@@ -319,9 +354,9 @@ WRONG: Table = {
         ({"silent": SILENT, "seen": cut_run([122, 0, 0, 0, 0, 0, 0, 0])}, "too much"),
         ({"silent": without(SILENT, CutResult), "seen": SEEN}, "no Cut spine1-spine1"),
     ],
-    lab17.check_incast: [
+    incast.check_incast: [
         (INCAST | {"fits": answers(9, 4, 37.4)}, "does not belong here"),
-        (INCAST | {"fits": answers(8, 2, 37.4)}, "8 servers answer (fits): lost"),
+        (INCAST | {"fits": answers(8, 2, 37.4)}, "8 answers at once (fits): lost"),
         (INCAST | {"first": answers(8, 0, 28.2)}, "there is no PageFlow h1-h2"),
         (INCAST | {"first": answers(9, 0, 28.2)}, "no packet was lost"),
         (INCAST | {"twice": INCAST["probe"]}, "less than this network can give"),
@@ -329,14 +364,16 @@ WRONG: Table = {
         (INCAST | {"twice": answers(16, 80, 1200)}, "too much"),
         (INCAST | {"twice": changed(INCAST["twice"], PageResult, object_bytes=1000)}, "object_bytes=1000"),
     ],
-    lab17.check_sawtooth: [
+    marking.check_sawtooth: [
         (None, "not written yet"),
         (lambda bdp, k: [(bdp + k + 1) / 2 - bdp, k + 1], "this halves the window"),
         (lambda bdp, k: [k + 1 - (k + 1) * (2 / k) ** 0.5 / 2, k + 1], "takes the queue alone"),
         (lambda bdp, k: [k + 1 - (bdp + k + 1) * (2 / (bdp + k)) ** 0.5, k + 1], "by the whole share a"),
+        (lambda bdp, k: [k + 1 - ((bdp + k) / 2) ** 0.5, k + 1], "from W + 1"),
+        (lambda bdp, k: [it - 1 for it in sawtooth(bdp, k)], "this queue ends at k"),
         (lambda bdp, k: sawtooth(bdp, k)[::-1], "it gives"),
     ],
-    lab17.check_marking: [
+    marking.check_marking: [
         (MARKS | {"dctcp": beside("dctcp", 19, "pfifo 8001: parent 5:1 limit 100p")}, "marks nothing"),
         (MARKS | {"dctcp": beside("dctcp", 19, CODEL.format("20ms"))}, "marks after 66"),
         (MARKS | {"dctcp": beside("dctcp", 80, CODEL.format("6.06ms"))}, "too much"),
@@ -369,6 +406,15 @@ def test_the_figure_of_queues_names_the_threshold() -> None:
     figure = figures.queues(MARKS)
     assert isinstance(figure, Drawing)
     assert f"K = {K} packets" in figure.alt_text
+
+
+@pytest.mark.lab
+def test_four_subflows_are_one_transfer(virtual: Kind, tmp_path: Path) -> None:
+    with linklab.start(rack(), folder=tmp_path) as lab:
+        assert 0 < multipath.multipath(lab, 4, 0.2) < 40
+        assert lab["h1"].cmd("nstat -azs MPTcpExtMPJoinSynTx").split()[-2] == "3"
+        with pytest.raises(LinklabError, match="1 to 8"):
+            multipath.multipath(lab, 9)
 
 
 @pytest.mark.parametrize("spines", [2, 4])

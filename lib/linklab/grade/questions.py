@@ -188,7 +188,7 @@ class Value:
             return (Check.passing(self.what, asked_for, found, self.explanation),)
         spread = (high - low) / 2 / abs(self.expected.value) if self.shown and self.expected.value else 0.0
         slip = likeliest(number, self.all_slips, spread)
-        if slip is None and not self.shown and number in (float(f"{right:.2g}"), round(right)):
+        if slip is None and not self.shown and number in (float(f"{right:.2g}"), round(right), math.floor(right + 0.5)):
             slip = Slip(number, "that is rounded too far", "give more digits")
         hints = _after(slip, self.hints)
         asked_for = asked_for if self.shown else _number_in(unit)

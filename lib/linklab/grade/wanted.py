@@ -224,10 +224,13 @@ def refuse_stopped(what: str, run: ToolResult | Run) -> None:
         raise Refuse(what, "it was stopped before its end", "run the cell again and let it finish")
 
 
-def refuse_another_network(what: str, state: NetworkState | None, network: Network | None = None) -> None:
+def refuse_another_network(
+    what: str, state: NetworkState | None, network: Network | None = None, hint: str = ""
+) -> None:
     """Refuse a ``state`` that was read back from another network than the student's own.
 
-    The student's own is the course network, unless another ``network`` is given. Only addresses are compared: exercises
+    The student's own is the course network, unless another ``network`` is given. ``hint`` says how to start that one,
+    where it is not the one that the lab's first cells make. Only addresses are compared: exercises
     change rates, delays and queues, and theory uses the values read back. Missing interfaces are left to other checks.
     """
     if state is None:
@@ -239,6 +242,6 @@ def refuse_another_network(what: str, state: NetworkState | None, network: Netwo
                 continue
             found = ", ".join(interface.addresses)
             reason = f"{end.interface} had {found} there, and {end.address} in yours"
-            hint = OWN_NETWORK if network is None else _LABS_NETWORK
+            hint = hint or (OWN_NETWORK if network is None else _LABS_NETWORK)
             wanted = f"{end.interface} with {end.address}"
             raise Refuse(what, f"this was measured on another network: {reason}", hint, wanted, found)

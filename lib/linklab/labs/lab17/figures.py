@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from linklab.labs import NOTHING
-from linklab.labs.lab17.networks import K
+from linklab.labs.lab17.networks import K, lost_packets
 from linklab.labs.tables import runs_table
 from linklab.measure import PageResult, PingResult, QueueResult, Run
 from linklab.show import Table
@@ -19,20 +19,24 @@ MaybeRun = Run | None
 
 
 def answer_table(runs: Mapping[str, MaybeRun]) -> Table | str:
-    """Show how many servers answered in each run, what the queue lost, and how long the answers took, in ms."""
+    """Show how many answers came at once in each run, what the queue lost, and how long the answers took, in ms."""
     return runs_table(
         runs,
         ("", lambda name, _: name),
-        ("servers", lambda _, run: len(run.of(PageResult))),
-        ("lost (packets)", lambda _, run: _lost_packets(run)),
+        ("answers", lambda _, run: len(run.of(PageResult))),
+        ("lost (packets)", lambda _, run: lost_packets(run)),
         ("first answer (ms)", lambda _, run: min(it.page_ms[0] for it in run.of(PageResult))),
-        ("last answer (ms)", lambda _, run: max(it.page_ms[0] for it in run.of(PageResult))),
+        ("last answer (ms)", lambda _, run: _last_ms(run)),
+        ("goodput (Mbit/s)", lambda _, run: round(8 * _answered_bytes(run) / _last_ms(run) / 1000, 1)),
     )
 
 
-def _lost_packets(run: Run) -> int | None:
-    counters = None if run.origin is None else run.origin.queue("leaf1", "leaf1-eth1")
-    return None if counters is None else counters.dropped_packets
+def _last_ms(run: Run) -> float:
+    return max(it.page_ms[0] for it in run.of(PageResult))
+
+
+def _answered_bytes(run: Run) -> int:
+    return sum(it.flow.objects * it.flow.object_bytes for it in run.of(PageResult))
 
 
 def queue_table(runs: Mapping[str, MaybeRun]) -> Table | str:

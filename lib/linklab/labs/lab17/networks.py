@@ -132,6 +132,17 @@ def asks(number: int) -> list[PageFlow]:
     ]
 
 
+def queue_packets() -> int:
+    """Return how many packets the queue of the rack's leaf1-eth1 holds."""
+    return rack().links[0].queue_packets or 0
+
+
+def lost_packets(run: Run) -> int | None:
+    """Return how many packets the queue of leaf1-eth1 did not take during a run; None where nothing counted them."""
+    counters = None if run.origin is None else run.origin.queue("leaf1", "leaf1-eth1")
+    return None if counters is None else counters.dropped_packets
+
+
 def spines_of(run: Run) -> dict[str, str]:
     """Return by which spine leaf1 sent the packets of each TCP flow of a recorded run, by the flow's name.
 
@@ -139,13 +150,20 @@ def spines_of(run: Run) -> dict[str, str]:
     MeasurementError where the run was not recorded at leaf1.
     """
     counted: dict[tuple[str, str], dict[str, int]] = {}
-    hosts = {str(end.parsed.ip): end.node for link in fabric().links for end in link.ends if end.node.startswith("h")}
-    ports = () if run.recording is None else [it for it in run.recording.ports if it.node == "leaf1"]
+    if run.recording is None:
+        return {}
+    hosts = {
+        address.partition("/")[0]: node.name
+        for node in run.recording.network.nodes
+        for interface in node.interfaces
+        for address in interface.addresses
+    }
+    ports = [it for it in run.recording.ports if it.node == "leaf1"]
     for port in ports:
         spine = str(port.peer).partition("-")[0]
         if spine not in AS:
             continue
-        for hop in run.recording.of(port.interface) if run.recording else ():
+        for hop in run.recording.of(port.interface):
             ends = ends_of(hop.head)
             pair = tuple(hosts.get(it.partition(":")[0], "") for it in (ends.source, ends.destination))
             if ends.protocol == "TCP" and pair in PAIRS:

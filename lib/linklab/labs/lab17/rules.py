@@ -1,25 +1,21 @@
-"""What Lab 17, A fabric, asks of a leaf-and-spine network and of a rack of servers, and how it is judged.
+"""What Lab 17, A fabric, asks of the routes of leaves and spines, and how it is judged; its rack: `incast`, `marking`.
 
-Which spine a flow takes is known from what leaf1's queues counted during the run. Theory: the binomial law, BGP's hold
-timer (RFC 4271), TCP's first window and least timeout (RFC 6928, RFC 6298), and the sawtooth of DCTCP.
+Which spine a flow takes is known from what leaf1's queues counted during the run. Theory: the binomial law, and BGP's
+hold timer (RFC 4271).
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from itertools import product
 from pathlib import Path
-from statistics import fmean
 from typing import Any, Final
 
 from linklab import frr
 from linklab.analysis import Expectation
 from linklab.analysis.data_centre import (
     alone_chance,
-    dctcp_queue,
     even_chance,
-    incast_senders,
     spread_interval,
     together_chance,
 )
@@ -27,11 +23,9 @@ from linklab.grade.check import Check, Hints, Refuse
 from linklab.grade.choices import letters
 from linklab.grade.measured import measured, state_of_run
 from linklab.grade.path_questions import FRAME_BYTES
-from linklab.grade.predictions import Predictions
 from linklab.grade.questions import Slip, Value, asked, asked_each, stated
 from linklab.grade.reachability import Checkable, LiveLab, running
 from linklab.grade.result import Result, guarded
-from linklab.grade.student_functions import Formula, Trial
 from linklab.grade.wanted import (
     Wanted,
     at_least,
@@ -44,19 +38,15 @@ from linklab.grade.wanted import (
 )
 from linklab.labs.claims import claim, contradicts
 from linklab.labs.lab17.networks import (
-    ANSWER_BYTES,
-    ANSWER_PACKETS,
     AS,
     LEAVES,
     PAIRS,
-    SENDERS,
     UPLINKS,
-    K,
     fabric,
     peers,
     prefixes,
-    rack,
 )
+from linklab.labs.lab17.predicted import HOLD_S, KEEPALIVE_S, PREDICTIONS
 from linklab.measure import (
     ConstantRateFlow,
     ConstantRateResult,
@@ -64,31 +54,17 @@ from linklab.measure import (
     CutResult,
     Origin,
     PageFlow,
-    PageResult,
-    PingFlow,
-    PingResult,
-    QueueFlow,
-    QueueResult,
     Run,
     TcpFlow,
     TcpResult,
 )
 from linklab.network import NetworkState, goodput_ceiling_mbps
-from linklab.units import BITS_PER_BYTE, transmission_ms
 
 __all__: list[str] = []
 
 _FOLDER: Final = Path(__file__).parent
-KEEPALIVE_S: Final = 1
-HOLD_S: Final = 3
-LEAST_TIMEOUT_MS: Final = 200
-"""Linux's least retransmission timeout; RFC 6298, section 2.4, asks for one second."""
-_BEAT_MS: Final = 10
-"""The lab's kernel counts TCP's timers in beats of its clock."""
 OBJECTS: Final = 100
 _SEGMENT_BYTES: Final = 1448
-_SETTLED_S: Final = 1.0
-"""After this time a transfer's start is over."""
 
 
 # --- BGP
@@ -106,11 +82,11 @@ def check_bgp(lab: Checkable) -> Iterator[Check]:
     if not all(it.passed for it in sessions):
         return
     for leaf, other in (LEAVES, LEAVES[::-1]):
-        typed = live[leaf].cmd("ip route show proto static").split()
-        if typed:
-            hint = "BGP must find the routes: take the typed ones away, ip route del ..."
-            yield Check.failing(f"routes of {leaf}", f"the one to {typed[0]} was typed", hint, "by BGP", "typed")
         for prefix in prefixes(network, other):
+            routes = live[leaf].cmd(f"ip route show {prefix}").splitlines()
+            if any(it.startswith(prefix) and "proto bgp" not in it for it in routes):
+                hint = "BGP must find the routes: take the typed ones away (ip route del ...; in FRR, no ip route ...)"
+                yield Check.failing(f"routes of {leaf}", f"the one to {prefix} was typed", hint, "by BGP", "typed")
             yield _next_hops(state, leaf, other, prefix, 2)
 
 
@@ -221,7 +197,7 @@ def _uplinks(origin: Origin, spines: int = 2, *, packets: bool = False) -> list[
 def _refuse_another_fabric(what: str, state: NetworkState | None, spines: int = 2) -> None:
     """Refuse a run on another network, or one in which leaf1 did not use all spines."""
     network = fabric(spines)
-    refuse_another_network(what, state, network)
+    refuse_another_network(what, state, network, f"measure it in a lab of lab17.fabric({spines})" if spines > 2 else "")
     for leaf, other in (LEAVES, LEAVES[::-1]):
         check = _next_hops(state, leaf, other, prefixes(network, other)[0], spines) if state else None
         if check is None or not check.passed:
@@ -233,7 +209,7 @@ _POLICIES: Final = {0: "by addresses", 1: "by addresses and ports"}
 
 
 def _spread(policy: Any, given: object) -> Check:
-    what = f"connections by spine, hash {_POLICIES[policy]}"
+    what = f"connections by the fuller spine, hash {_POLICIES[policy]}"
     page = Wanted(PageFlow, ("h1", "h3"), (exactly("objects", OBJECTS), at_most("object_bytes", 1000)))
     result = require_result(what, given, page, "store what measure.run(lab, PageFlow(...)) returns")
     _refuse_another_fabric(what, result.origin.network)
@@ -266,23 +242,24 @@ def _transfers(what: str, given: object, spines: int, least_s: float) -> Run:
     return run
 
 
-_FRAME_OVER_DATA: Final = FRAME_BYTES / _SEGMENT_BYTES
+_DATA_SHARE: Final = _SEGMENT_BYTES / FRAME_BYTES
 _UNSURE: Final = 0.04
 """Share of what leaf1 sent by which the flows of a spine may differ from it: repeats, a queue, iperf3's messages."""
 
 
 def _ways(run: Run) -> list[dict[str, int]]:
-    """Return the spines of the four flows, by their names: each way that fits what leaf1 has counted."""
+    """Return the spines of the four flows, by their names: each way that fits what leaf1 counted, the best first."""
     flows = run.of(TcpResult)
     sent = _uplinks(flows[0].origin)
-    found = []
+    found: list[tuple[float, dict[str, int]]] = []
     for ways in product(range(len(sent)), repeat=len(flows)):
         of_spine = [0.0] * len(sent)
         for way, flow in zip(ways, flows, strict=True):
-            of_spine[way] += flow.received_bytes * _FRAME_OVER_DATA
-        if all(abs(one - two) <= _UNSURE * sum(sent) for one, two in zip(of_spine, sent, strict=True)):
-            found.append({flow.flow.name: way for way, flow in zip(ways, flows, strict=True)})
-    return found
+            of_spine[way] += flow.received_bytes / _DATA_SHARE
+        apart = max(abs(one - two) for one, two in zip(of_spine, sent, strict=True))
+        if apart <= _UNSURE * sum(sent):
+            found.append((apart, {flow.flow.name: way for way, flow in zip(ways, flows, strict=True)}))
+    return [ways for _, ways in sorted(found, key=lambda it: it[0])]
 
 
 @guarded("Lab 17, rates")
@@ -313,6 +290,7 @@ def _rates_of(way: Mapping[str, int], ceiling: float) -> Iterator[Value]:
         sharing = sum(it == side for it in way.values())
         meet = "the flows that meet on a spine share its link, and nobody else does"
         slips = (
+            Slip(ceiling / _DATA_SHARE / sharing, "that counts headers as data", "which share of a frame is data?"),
             Slip(ceiling / 4, "that is a quarter of one link", meet),
             Slip(ceiling / 2, "that is a half of one link", "with how many flows does this one share its spine?"),
             Slip(ceiling, "that is a whole link", "is this flow alone on its spine?"),
@@ -327,7 +305,7 @@ def _rates_of(way: Mapping[str, int], ceiling: float) -> Iterator[Value]:
 
 
 def _collided(given: object) -> Check:
-    run = _transfers("the run that shows it", given, 4, 2)
+    run = _transfers("the run that shows it", given, 4, 3)
     sent = _uplinks(run.of(TcpResult)[0].origin, 4)
     busy = sum(it > _UNSURE * sum(sent) for it in sent)
     return contradicts(
@@ -343,20 +321,6 @@ check_claim = claim("Lab 17, a claim to test", _FOLDER, _collided)
 
 
 # --- A spine is cut
-
-
-def _cut() -> list[Value]:
-    last = "the hold timer begins anew with each keepalive: when did the last one come?"
-    slips = (
-        Slip(KEEPALIVE_S, "that is the keepalive interval", "one missing keepalive is not enough"),
-        Slip(HOLD_S + KEEPALIVE_S, "that adds both", last),
-    )
-    return [
-        Value(
-            "shortest", "shortest outage", stated(HOLD_S - KEEPALIVE_S, "s", "hold time less keepalive", 2), last, slips
-        ),
-        Value("longest", "longest outage", stated(HOLD_S, "s", "the hold time", 2), last, slips),
-    ]
 
 
 def _outage(key: Any, given: object) -> Iterator[Check]:
@@ -399,189 +363,10 @@ _RUN: Final = 'keep what measure.run_together(lab, [*lab17.streams(...), measure
 @guarded
 def check_cut(given: object) -> Result:
     """Judge how long flows were lost when a spine was cut silently, and so that interfaces notice."""
-    return asked_each("Lab 17, a spine is cut", given, ("silent", "seen"), _outage, "{'silent': ..., 'seen': ...}")
+    keys, example = ("silent", "seen"), "{'silent': ..., 'seen': ...}"
+    result = asked_each("Lab 17, a spine is cut", given, keys, _outage, example)
+    return PREDICTIONS.compared(result, "cut", {})
 
 
 check_moved = letters("Lab 17, which flows moved", _FOLDER, "moved")
 """Judge which flows a cut moves."""
-
-
-# --- Incast
-
-
-def _queue_packets() -> int:
-    return rack().links[0].queue_packets or 0
-
-
-def _incast() -> list[Value]:
-    queue = _queue_packets()
-    senders = incast_senders(queue, ANSWER_PACKETS)
-    burst = "all answers arrive at the same instant, 11 packets each: how many packets fit into the queue?"
-    slips = (
-        Slip(queue + 1, "that takes a packet for each sender", f"an answer has {ANSWER_PACKETS} packets"),
-        Slip(incast_senders(queue, ANSWER_PACKETS - 1), "that leaves out the closing packet", "a FIN takes a place"),
-        Slip(senders - 1, "so many still fit", "how many are too many?"),
-    )
-    least = "which is the least time that Linux waits for an acknowledgement?"
-    other = (Slip(1000, "that is what RFC 6298 asks for", "Linux waits a fifth of it"),)
-    return [
-        Value("senders", "fewest servers that lose a packet", stated(senders, "servers", burst), burst, slips),
-        Value("late", "delay of an answer whose end is lost", stated(LEAST_TIMEOUT_MS, "ms", least, 2), least, other),
-    ]
-
-
-def _answers(key: Any, given: object) -> Iterator[Check]:
-    queue = _queue_packets()
-    most = incast_senders(queue, ANSWER_PACKETS) - 1
-    number = {"fits": most, "first": most + 1}.get(key, 2 * most)
-    what = f"{number} servers answer ({key})"
-    hosts = [f"h{2 + place % SENDERS}" for place in range(number)]
-    answer = (
-        exactly("object_bytes", ANSWER_BYTES, "take lab17.asks(...)"),
-        exactly("objects", 1),
-        exactly("start_s", 0.0),
-    )
-    wanted: list[Wanted[Any]] = [Wanted(PageFlow, ("h1", host), answer) for host in hosts]
-    run = require_run(what, given, wanted, "keep what measure.run_together(lab, lab17.asks(...)) returns",
-                      {PageFlow: f"ask {number} servers: lab17.asks({number})"})  # fmt: skip
-    refuse_another_network(what, state_of_run(run), rack())
-    pages = run.of(PageResult)
-    slowest = max(max(it.page_ms) for it in pages)
-    counters = pages[0].origin.queue("leaf1", "leaf1-eth1")
-    dropped = counters.dropped_packets if counters else 0
-    rtt_ms = 2 * rack().links[1].delay_ms
-    packet_ms = transmission_ms(FRAME_BYTES + 24, rack().links[0].rate_mbps or 1)
-    all_ms = 2 * rtt_ms + number * ANSWER_PACKETS * packet_ms
-    if key == "fits":
-        overflow = Expectation(0, 0, 0, "packets", f"{ANSWER_PACKETS * number} packets fit into {queue} places")
-        yield measured(f"{what}: lost", dropped, overflow, "start the rack anew: is anything else on it?")
-        return
-    if not dropped:
-        raise Refuse(
-            what, "no packet was lost", f"lab17.asks({number}): is the rack as it was built?", "losses", "none"
-        )
-    if key == "first":
-        yield Check.passing(f"{what}: lost", "at least one packet", f"{dropped} packets")
-        return
-    if key == "probe":
-        why = "a probe shows what is missing after two round trips: no timeout"
-        expected = Expectation(
-            2 * all_ms, 0.5 * all_ms, LEAST_TIMEOUT_MS, "ms", why, None, source="RFC 8985, section 7"
-        )
-    else:
-        why = "the last segments are lost, so nothing tells of it but the timeout"
-        least = LEAST_TIMEOUT_MS
-        expected = Expectation(
-            least + all_ms, least, least + 3 * all_ms + 4 * _BEAT_MS, "ms", why, "low",
-            source="Linux's least timeout beside the round trip (RFC 6298 asks for 1 s)",
-            allowance="four beats of the kernel's clock, and a second round of answers",
-        )  # fmt: skip
-    setting = "tcp_early_retrans is 0 on all servers for twice, and 3 for probe: sysctl -w ..."
-    yield measured(f"{what}: the slowest", slowest, expected, (why, setting))
-
-
-_INCASTS: Final = ("fits", "first", "twice", "probe")
-
-PREDICTIONS: Final = Predictions("Lab 17", {"cut": _cut, "incast": _incast})
-
-
-@guarded
-def check_incast(given: object) -> Result:
-    """Judge four runs of servers that answer at once: the first loss, its price, and what a probe saves."""
-    example = "{" + ", ".join(f"{key!r}: ..." for key in _INCASTS) + "}"
-    return asked_each("Lab 17, incast", given, _INCASTS, _answers, example)
-
-
-check_timeout = letters("Lab 17, why 200 ms", _FOLDER, "timeout")
-"""Judge why the first lost answer is so late."""
-
-
-# --- DCTCP
-
-_SAWTOOTH: Final = Trial(
-    lambda bdp, k: list(dctcp_queue(bdp, k)),
-    {"the rack": (6.6, 20), "a low threshold": (6.6, 5), "10 Gbit/s and 100 us": (82.6, 65), "a long path": (500, 40)},
-    (
-        "how far does the window fall, and what is left in the queue then?",
-        "W = bdp + k; a = sqrt(2 / W); the window falls from W + 1 by the share a / 2",
-        "[k + 1 - (W + 1) * a / 2, k + 1]",
-    ),
-    (
-        Formula(lambda bdp, k: [(bdp + k + 1) / 2 - bdp, k + 1], "this halves the window", "DCTCP lowers it by a / 2"),
-        Formula(
-            lambda bdp, k: [k + 1 - (bdp + k + 1) * (2 / (bdp + k)) ** 0.5, k + 1],
-            "this lowers the window by the whole share a",
-            "by a / 2: if all packets are marked, a is 1, and DCTCP halves its window as Reno does",
-        ),
-        Formula(
-            lambda bdp, k: [k + 1 - (k + 1) * (2 / k) ** 0.5 / 2, k + 1],
-            "this takes the queue alone for the window",
-            "the window is also what is under way: bdp + k",
-        ),
-    ),
-)
-
-
-@guarded
-def check_sawtooth(function: object) -> Result:
-    """Judge a function that gives the least and the largest queue of one flow of DCTCP."""
-    return Result("Lab 17, the sawtooth of DCTCP", _SAWTOOTH.checks(function))
-
-
-_THRESHOLD: Final = re.compile(r"\bce_threshold ([\d.e+]+)(us|ms|s)\b")
-_IN_MS: Final = {"us": 1e-3, "ms": 1.0, "s": 1e3}
-
-
-def _beside(key: Any, given: object) -> Iterator[Check]:
-    what = f"a mouse beside {key.upper()}"
-    wanted: list[Wanted[Any]] = [
-        Wanted(TcpFlow, ("h2", "h1"), (exactly("congestion", key), exactly("streams", 1), at_least("duration_s", 3))),
-        Wanted(QueueFlow, ("leaf1", "h1"), (at_most("interval_s", 0.02), at_least("duration_s", 3))),
-        Wanted(PingFlow, ("h3", "h1"), (at_least("start_s", _SETTLED_S), at_least("count", 20))),
-    ]
-    run = require_run(what, given, wanted, "keep what measure.run_together(lab, beside(...)) returns")
-    network = rack(marking=True)
-    refuse_another_network(what, state_of_run(run), network)
-    queue, ping = run.of(QueueResult)[0], run.of(PingResult)[0]
-    rate, rtt_ms = network.links[0].rate_mbps or 1, 2 * network.links[1].delay_ms
-    packet_ms = transmission_ms(FRAME_BYTES, rate)
-    bdp = rate * rtt_ms * 1000 / BITS_PER_BYTE / FRAME_BYTES
-    held = _held(queue, packet_ms)
-    if key == "dctcp":
-        if held is None or abs(held - K) > 0.03 * K:
-            hint = (f"K is {K} packets: how long do they wait in the queue? tc takes that time",
-                    f"ce_threshold {K * packet_ms:.3f}ms")  # fmt: skip
-            said = "marks nothing" if held is None else f"marks after {held:.3g} packets"
-            raise Refuse(what, f"the queue of leaf1-eth1 {said}", hint, f"{K} packets", said)
-        low, high = dctcp_queue(bdp, K)
-        source, slack = "Alizadeh and others, SIGCOMM 2010, section 3.3", 1.5
-    else:
-        if held is not None:
-            raise Refuse(what, "this queue marks packets", "CUBIC comes first, with the queue as built", "", "marks")
-        size = network.links[0].queue_packets or 0
-        low, high, source, slack = 0.7 * (size + bdp) - bdp, size, "RFC 9438, section 4.6", 2
-    packets = fmean(it.packets for it in queue.samples if it.at_s > _SETTLED_S)
-    why = "the window swings between what fills the queue and what is left after it falls"
-    full = Expectation((low + high) / 2, low - slack, high + slack, "packets", why, None, source=source,
-                       allowance=f"{slack:g} packets for bursts")  # fmt: skip
-    hints = (why, "tcp_ecn=1 on h1 and h2, and does tc -s qdisc show dev leaf1-eth1 count marks?")
-    yield measured(f"{what}: queue", packets, full, hints)
-    least_ms, most_ms = rtt_ms + (low - slack) * packet_ms, rtt_ms + (high + slack) * packet_ms
-    delay = Expectation(
-        (least_ms + most_ms) / 2, least_ms, most_ms, "ms",
-        "the idle round trip, and the queue", None, source=source, allowance=full.allowance,
-    )  # fmt: skip
-    yield measured(f"{what}: ping h3-h1", ping.headline, delay, hints)
-
-
-def _held(queue: QueueResult, packet_ms: float) -> float | None:
-    """Return from how many packets on a queue marks; None where it does not."""
-    found = _THRESHOLD.search(queue.discipline)
-    return None if found is None else float(found[1]) * _IN_MS[found[2]] / packet_ms
-
-
-@guarded
-def check_marking(given: object) -> Result:
-    """Judge the queue and a ping beside a transfer of CUBIC, and of DCTCP with marks from K packets on."""
-    example = "{'cubic': ..., 'dctcp': ...}"
-    return asked_each("Lab 17, marks", given, ("cubic", "dctcp"), _beside, example)
