@@ -48,10 +48,10 @@ def test_a_router_has_frr_s_routes_those_that_are_not_used_too() -> None:
         "10.0.2.0/24": [{**far, "nexthops": [{"ip": f"10.0.{n}.2", "interfaceName": f"r1-eth{n}"} for n in (1, 3)]}],
     }
     assert tables("r1", ip_route=routes)["FRR's routes"] == [
-        ["10.0.1.0/24", "ospf, not used", "110/10", "directly connected", "r1-eth1"],
-        ["10.0.1.0/24", "connected", "0/0", "directly connected", "r1-eth1"],
-        ["10.0.2.0/24", "ospf", "110/20", "10.0.1.2", "r1-eth1"],
-        ["10.0.2.0/24", "ospf", "110/20", "10.0.3.2", "r1-eth3"],
+        ["10.0.1.0/24", "ospf, not used", "110/10", "", "eth1"],
+        ["10.0.1.0/24", "connected", "0/0", "", "eth1"],
+        ["10.0.2.0/24", "ospf", "110/20", "10.0.1.2", "eth1"],
+        ["10.0.2.0/24", "ospf", "110/20", "10.0.3.2", "eth3"],
     ]
 
 
@@ -65,7 +65,7 @@ def test_a_router_has_its_neighbours() -> None:
         "r1", ip_ospf_neighbor={"neighbors": {"10.0.7.1": [hears]}}, bgp_summary={"ipv4Unicast": {"peers": peers}}
     )
     assert found == {
-        "OSPF's neighbours": [["10.0.7.1", "Full/DR", "10.0.1.2", "r1-eth1", "3.010s"]],
+        "OSPF's neighbours": [["10.0.7.1", "Full/DR", "10.0.1.2", "eth1", "3.010s"]],
         "BGP's neighbours": [
             ["10.0.1.2", "65002", "Established", "00:00:01", "2", "3"],
             ["10.0.3.3", "65003", "Active", "never", "0", "0"],

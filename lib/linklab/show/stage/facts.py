@@ -45,8 +45,13 @@ def _about_node(scene: NetworkScene, node: DrawnNode, said: Mapping[str, str]) -
         if it.node == node.name
     ]
     routes = [[route.destination, route.via or "", route.interface] for route in node.routes]
-    tables = [_table(what, text) for what, text in said.items()]
-    known = [table for table in tables if table[2]]
+    tables = [_table(what, said[what]) for what in _TABLES if what in said]
+    # interfaces have their short names, as on the drawing: the tables have many columns
+    known = [
+        [title, head, [[cell.removeprefix(f"{node.name}-") for cell in row] for row in rows]]
+        for title, head, rows in tables
+        if rows
+    ]
     return {"kind": _KINDS[node.kind], "interfaces": interfaces, "routes": routes, "tables": known}
 
 
@@ -88,7 +93,7 @@ def _route_rows(said: str) -> Iterator[Row]:
             source = route.protocol if route.selected else f"{route.protocol}, not used"
             for hop in route.nexthops if route.protocol != "local" else ():
                 cost = f"{route.distance}/{route.metric}"
-                yield [destination, source, cost, hop.ip or "directly connected", hop.interfaceName]
+                yield [destination, source, cost, hop.ip, hop.interfaceName]
 
 
 @dataclass(frozen=True)
@@ -130,7 +135,7 @@ def _bgp_rows(said: str) -> Iterator[Row]:
             yield [address, f"{it.remoteAs}", it.state, it.peerUptime, f"{it.pfxRcd}", f"{it.pfxSnt}"]
 
 
-_ROUTES: Final = ("Destination", "from", "distance/metric", "via", "by")
+_ROUTES: Final = ("Destination", "from", "distance / metric", "via", "by")
 _TABLES: Final[dict[str, tuple[str, Sequence[str], Callable[[str], Iterator[Row]]]]] = {
     "flows": ("Flow table", ("Priority", "match", "actions", "packets"), _flow_rows),
     "ip route": ("FRR's routes", _ROUTES, _route_rows),
