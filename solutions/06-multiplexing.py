@@ -32,15 +32,18 @@ show.network(lab)
 # Each flow is a long TCP transfer, with CUBIC as its *congestion control*: the rule by which TCP changes its window.
 # Find its path in the figure. Throughput counts data only: 1448 of each 1514 bytes.
 #
-# **Predict** two throughputs over 25 s, in Mbit/s: *one* flow in `two`, and h7-h9 in `crossing`. Say in percent how
-# sure you are.
+# **Predict** two throughputs over 25 s, in Mbit/s: *both* flows of `two` together, and h7-h9 in `crossing`. Say in
+# percent how sure you are. For h7-h9 theory gives the mean of many runs, and one run may be far from it: in which
+# interval do you expect yours? Say it to yourself, and compare later.
 
 # %% answer="shares"
 ### BEGIN SOLUTION
-fair_mbps = L2.rate_mbps * 1448 / 1514 / 2  # half of L2 is less than all of L3
-shares, sure = {"two": fair_mbps, "crossing h7-h9": fair_mbps}, 80
+l2_mbps = L2.rate_mbps * 1448 / 1514
+# half of L2 is less than all of L3
+shares = {"two, both": l2_mbps, "crossing h7-h9": l2_mbps / 2}
+sure = 80
 ### STARTER
-# shares = {"two": None, "crossing h7-h9": None}
+# shares = {"two, both": None, "crossing h7-h9": None}
 # sure = None
 ### END SOLUTION
 shares = lab06.predict("shares", shares, sure)
@@ -86,27 +89,26 @@ for name, text in printed.items():
 # %% check="by-hand" points=3
 lab06.check_by_hand(printed).require()
 
-# %% [markdown] id="swing-task"
-# ## 3. Sketch: a ping's RTT while both flows run
+# %% [markdown] id="highest-task"
+# ## 3. Predict: a ping's highest RTT
 #
-# A ping from h1 to h4 waits in the same queues as the two flows. **Sketch its RTT** over 25 s, as in Lab 04: run the
-# cell, draw, and run it again. What is the RTT at the start? How high can it rise? Does it stay there? (netem's
-# *limit* at L2 counts packets in flight and packets that wait.)
+# A ping from h1 to h4 waits in the same queues as the flows. **Predict** its highest RTT, in ms: in `two`, and in
+# `three`, where a third flow joins. (netem's *limit* at L2, `L2.queue_packets`, counts packets in flight and packets
+# that wait.)
 
-# %% answer="swing"
+# %% answer="highest"
 ### BEGIN SOLUTION
 full_ms = 2 * L1.delay_ms + L2.delay_ms + L2.queue_packets * 1514 * 8 / L2.rate_mbps / 1000
-points = [(0, 60), (2, full_ms), (3, 65), (12, full_ms), (13, 65), (22, full_ms), (24, 68)]
-sure = 60
+highest, sure = {"two": full_ms, "three": full_ms}, 60
 ### STARTER
-# points = None
+# highest = {"two": None, "three": None}
 # sure = None
 ### END SOLUTION
-swing = lab06.predict("swing", points, sure)
-swing
+highest = lab06.predict("highest", highest, sure)
+highest
 
-# %% check="swing" points=1
-lab06.check_predicted(swing).require()
+# %% check="highest" points=1
+lab06.check_predicted(highest).require()
 
 # %% [markdown] id="runs-task"
 # ## 4. Measure
@@ -135,7 +137,8 @@ runs["apart"] = measure.run_together(lab, of_h1 + flows_of("h8-h9"))
 # # YOUR TURN: runs["two"] = measure.run_together(lab, ...), and the other three
 ### END SOLUTION
 display(lab06.figures.throughput_figure(runs["two"]))
-lab06.figures.rtt_figure(runs["two"], sketch=swing.sketch)
+display(lab06.figures.rtt_figure(runs["two"]))
+lab06.figures.highest_table(runs, highest)
 
 # %% check="runs" points=3
 lab06.check_runs(runs).require()
@@ -143,8 +146,8 @@ lab06.check_runs(runs).require()
 # %% [markdown] id="seen-task"
 # ## 5. What happened?
 #
-# The figures show the combination `two`, second by second: first the throughput, then the RTT with your sketch. A
-# cross marks a lost ping.
+# The figures show the combination `two`, second by second: first the throughput, then the RTT. A cross marks a lost
+# ping. The table compares the highest RTTs of `two` and `three` with your prediction.
 #
 # **Your turn:** answer each question with a letter.
 #
@@ -162,11 +165,11 @@ lab06.check_runs(runs).require()
 # - c: three flows together send less than two
 # - d: pings overtake the packets of transfers
 #
-# `shares`: In two, the sum of both throughputs is near L2's maximum, but the two shares are not equal. Why?
+# `shares`: In `two`, the sum of both throughputs is near L2's maximum, but the two shares are not equal. Why?
 #
 # - a: TCP divides the link equally, so this is an error of the measurement
 # - b: one of the two hosts is nearer to L2, and a shorter path gets more
-# - c: L2 is busy while any packet waits, whoever sent it; which flow lost packets when decides the shares
+# - c: L2 is busy while any packet waits, whoever sent it; which flow loses packets, and when, decides the shares
 # - d: the flow that started first keeps its lead
 
 # %% answer="seen"
@@ -191,8 +194,7 @@ lab06.figures.report_table(runs)
 # %% [markdown] id="shares-told"
 # The table compares your numbers with test case 4 of the course report. Each *share* is that of one run. The report's
 # RTTs are longer, probably because its network cards joined segments (offloads, Lab 00): a queue counts packets, so
-# with joined segments it holds more data. Its three flows together have more than L2 carries, because somebody started
-# them one after the other.
+# with joined segments it holds more data.
 #
 # ## 6. How fair is that? Jain's index
 #
@@ -226,20 +228,20 @@ lab06.figures.fairness_table({name: jain(values) for name, values in rates.items
 lab06.check_jain(jain).require()
 
 # %% [markdown] id="fairness-question"
-# In `apart` the index is below 1, but this is not unfair to any of the two flows.
+# In `apart` the index is below 1, but this is not unfair to either flow.
 #
 # **Question.** Which conditions must hold before Jain's index says something about fairness? Start from `apart`:
 # which of them is broken there?
 
 # %% [markdown] reflect="fairness" points=3
-# No. The two flows share no link, so neither takes anything from the other: h8-h9 has less because L3 is slower.
+# The two flows share no link, so neither takes anything from the other: h8-h9 has less because L3 is slower.
 # Jain's index compares shares of one resource. So the flows must share the same bottleneck, want as much as they can
 # get, and be measured over the same interval. You also have to say what you compare: flows, hosts or users.
 #
 # **Rubric.** 3 points: the flows share nothing, so nobody loses; flows must share a bottleneck; and one more
 # condition (same interval, all want as much as possible, what you compare). 2 points: the first two. 1 point: only
-# "no, L3 is slower". Typical wrong: (1) "yes, h8-h9 has less" - less is not unfair here: h8-h9 would gain nothing if
-# h1-h4 sent less. (2) "the index is wrong" - the formula is right, but the index does not fit this question.
+# "L3 is slower". Typical wrong: (1) "an index below 1 is unfair" - only if the flows share something: h8-h9 would gain
+# nothing if h1-h4 sent less. (2) "the index is wrong" - the formula is right, but it does not fit this question.
 
 # %% [markdown] id="fairness-told"
 # ## 7. Look into the queue
@@ -249,8 +251,8 @@ lab06.check_jain(jain).require()
 # lost. Whose packets fill it?
 #
 # **Your turn:** the picture opens at the last loss. Open *This moment in words*, and read how many packets of each
-# flow `r2-eth2` holds, waiting or under way. Compare them with both throughputs. Without the picture:
-# `print(counted)`.
+# flow `r2-eth2` holds, waiting or under way. Then compare with both throughputs of the whole run. They differ: why can
+# both be right? (Without the picture: `print(counted)`. Its `sent` are the packets that L2 sent in the whole run.)
 
 # %% id="replay"
 lab06.explain("fairness")
@@ -271,12 +273,28 @@ held
 # %% check="held" points=1
 lab06.check_held(held, counted).require()
 
+# %% id="three-runs"
+lab06.figures.two_table(printed, runs["two"], recorded)
+
 # %% [markdown] id="function-task"
-# At L2 a ping waits for the packets ahead of it. So its RTT tells you how many packets L2 holds. The rest of the RTT
-# is the delay of L1 on the forward path, and the delays of L2 and L1 on the reverse path.
+# These are your three runs of `two`. (The recorded one lasts 6 s only, its start included.) The *sum* you can trust
+# after one run. The *shares* you cannot: 25 s hold few losses. Lab 07 asks how many runs it takes.
+#
+# At L2 a ping waits for the packets ahead of it. So **while L2 sends without a break**, the ping's time at L2 tells you
+# how many packets L2 holds: rate times time (*Little's law*, N = λ T). The rest of its RTT is the delay of L1 on the
+# forward path, and the delays of L2 and L1 on the reverse path.
 #
 # **Your turn:** write a function that computes from an RTT of h1-h4, in ms, how many packets L2 holds. Include the
-# packets in flight on L2. One frame of 1514 bytes has 1514 * 8 bits.
+# packets in flight on L2. One frame of 1514 bytes has 1514 * 8 bits. What does your function say for an *idle* network,
+# and what is true?
+#
+# <details><summary>Answer</summary>
+#
+# It says L2's rate times L2's delay: on the course network 49.5 packets. But an idle L2 holds none. In Little's law λ is
+# the rate at which packets *really* leave, and your function puts L2's full rate in its place. So it holds beside a
+# busy link only.
+#
+# </details>
 
 
 # %% answer="packets-in-queue"
@@ -324,14 +342,14 @@ lab06.check_look(looks).require()
 
 # %% [markdown] id="new-rtt-task"
 # An RTT is the sum of all delays and all queueing times on the path, in both directions. Here packets wait in one
-# queue only, so the RTT tells you how full this queue is. Some ms pass between ping and `tc`, so the two counts
-# differ by a few packets.
+# queue only, and L2 is busy, so the RTT tells you how full this queue is. `tc` looks most of an RTT after the ping
+# joined the queue. Mostly both agree within a packet or two. If a loss falls between, they differ by many.
 #
 # ## 8. Change the queue
 #
 # Next you set netem's limit at r2's end of L2 to **half**, and run `two` again.
 #
-# **Predict** the RTT of h1-h4, in ms, when *that* queue has just filled. Think of how many packets are in flight on
+# **Predict** the RTT of h1-h4, in ms, when this shorter queue is full. Think of how many packets are in flight on
 # L2 alone.
 
 # %% answer="new-rtt"
@@ -397,15 +415,15 @@ lab06.check_small_queue(small_queue).require()
 
 # %% [markdown] id="queue-question"
 # **Question.** A friend's video calls stutter whenever somebody uploads a large file. The router's queue holds 1000
-# packets, and the link to the Internet has 10 Mbit/s. How long should the queue be? Say why it should not be longer and
-# not shorter, each with a number.
+# packets, and the link to the Internet has 10 Mbit/s. Its RTT to most servers is 40 ms when idle. How long should the
+# queue be? Say why it should not be longer and not shorter, each with a number.
 
 # %% [markdown] reflect="queue" points=3
 # The upload's TCP fills the queue. 1000 frames of 12,112 bits take 1.2 s at 10 Mbit/s, and packets of the call wait
 # behind them. That is far too long for a call. A smaller queue shortens the wait. But the queue must not be empty
 # after a loss. With an RTT of 40 ms the BDP is about 33 packets, and the queue needs room for a good part of one BDP
-# (Lab 05). FQ-CoDel (RFC 8290) is better: it has a queue for each flow and serves the queues in
-# turn. It drops early, or marks packets instead (ECN).
+# (Lab 05). FQ-CoDel (RFC 8290, section 4) is better: it hashes flows into queues, serves them in turn, and a flow that
+# sends little first: the call. It drops early, or marks packets instead (ECN).
 #
 # **Rubric.** 3 points: a full queue takes 1.2 s; a smaller queue; and a lower bound for it (near a BDP) or
 # FQ-CoDel/ECN with the reason. 2 points: two of these. 1 point: "the queue is too long", without a number. Typical
@@ -452,10 +470,10 @@ lab06.calibration()
 # %% [markdown] id="end-of-lab"
 # ## Summary
 #
-# A flow's bottleneck depends on the other flows. Flows of one kind of TCP tend to equal shares of a full link if
-# their RTTs are equal. Jain's index says how nearly equal the shares are. An RTT tells you how many packets wait.
-# The length of a queue trades throughput for delay: a queue that is too short wastes the link, and one that is too
-# long makes everybody wait.
+# A flow's bottleneck depends on the other flows. Flows of one kind of TCP tend to equal shares of a full link if their
+# RTTs are equal, but one run may be far from that. Jain's index says how nearly equal the shares are. Beside a busy
+# link, an RTT tells you how many packets wait there. The length of a queue trades throughput for delay: a queue that is
+# too short wastes the link, and one that is too long makes everybody wait.
 #
 # **Review.** Answer first, then open.
 #
@@ -468,8 +486,9 @@ lab06.calibration()
 # <details><summary>2. The course report's three flows got 10.23, 7.91 and 11.65 Mbit/s. Their L2 carries at most
 # 28.69 Mbit/s of data. Why is the sum higher?</summary>
 #
-# The authors started the flows by hand, some seconds apart. Each number is a mean over a *different interval*: the
-# first flow was alone at its start, and the last one at its end. So L2 never carried 29.79 Mbit/s at one time.
+# Probably the flows were started one after the other, some seconds apart. Then each number is a mean over a *different
+# interval*: the first flow was alone at its start, and the last one at its end. L2 need not have carried 29.79 Mbit/s
+# at any time.
 #
 # </details>
 # <details><summary>3. A path has 30 Mbit/s and an RTT of 60 ms without queues. How many full frames is its
@@ -483,4 +502,5 @@ lab06.calibration()
 #
 # The [glossary](glossary.md); Kurose & Ross, *Computer Networking*, on congestion control and
 # on fairness of TCP; Peterson & Davie, *Computer Networks*, on resource allocation and queueing; RFC 5166 (metrics),
-# RFC 9438 (CUBIC), RFC 8290 (FQ-CoDel), RFC 7567 (queue management).
+# RFC 9438 (CUBIC), RFC 8290 (FQ-CoDel), RFC 7567 (queue management). Little's law: J. Little, *A proof for the queuing
+# formula L = λW*, Operations Research 9, 1961.

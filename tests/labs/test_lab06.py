@@ -11,17 +11,21 @@ import pytest
 from linklab import start
 from linklab.course import using
 from linklab.errors import LinklabError
+from linklab.labs import NOTHING
+from linklab.labs.lab06 import figures
 from linklab.labs.lab06 import rules as lab06
 from linklab.measure import PingResult, Run, TcpFlow, TcpResult, UdpFlow, UdpResult, run_together
 from linklab.network import COURSE
 from linklab.network.variants import variant
+from linklab.show import Table
 from tests.grade.failures import failed
 from tests.grade.made_runs import origin, pinged, together, transfer
 from tests.labs.altered import read_back
 from tests.labs.lab11_runs import controls
 from tests.labs.predicted import commit
 
-from .refused import Table, refused
+from .refused import Table as Wrong
+from .refused import refused
 
 PACKET_MS = 1514 * 8 / 30_000
 
@@ -97,7 +101,7 @@ def streamed(pair: str = "h2-h5", mbps: float = 19.87, asked_mbps: float = 20, d
 
 
 BESIDE = transfer("h1-h4", 8.9)
-WRONG: Table = {
+WRONG: Wrong = {
     lab06.check_seen: [
         (SEEN | {"shares": "a"}, "nobody divides the link"),
         (SEEN | {"shares": "b"}, "both paths have the same links"),
@@ -196,6 +200,13 @@ def test_the_packets_of_each_flow_pass_to_one_that_comes_at_the_same_instant(hel
     assert result.passed, str(result)
 
 
+def test_a_share_of_one_instant_is_told_apart_from_that_of_the_whole_run() -> None:
+    counted = COUNTED | {"sent": {"h1-h4": 7100, "h2-h5": 2900}}
+    told = lab06.check_held(COUNTED["last"], counted).checks[0].explanation
+    assert "20 % of what leaves L2 in the next 40 ms" in told
+    assert "Over the whole run it has 71 %" in told
+
+
 test_another_count_of_packets_is_refused_and_named = refused(
     {
         lab06.check_held: [
@@ -220,7 +231,27 @@ def test_at_a_loss_both_flows_fill_the_queue_of_a_student_s_own_network(student:
         flows = [TcpFlow("h1", "h4", 6), TcpFlow("h2", "h5", 6)]
         counted = lab06.held_at_losses(run_together(lab, flows, record=["r2-eth2"]))
         assert sum(counted["last"].values()) == network.link("L2").queue_packets
+        assert min(counted["sent"].values()) > 100
         assert lab06.check_held(counted["last"], counted).passed
+
+
+def test_runs_of_two_flows_stand_side_by_side_as_far_as_they_are_there() -> None:
+    seen = together(transfer("h1-h4", 8.7), transfer("h2-h5", 19.8))
+    found = figures.two_table(printed(11.5, 16.9), seen, None)
+    assert isinstance(found, Table)
+    assert [row[1:4] for row in found.rows] == [(11.5, 16.9, 28.4), (8.7, 19.8, 28.5)]
+    assert figures.two_table({}, None, None) == NOTHING
+    assert figures.two_table({"h1-h4": "", "h2-h5": ROW}, None, None) == NOTHING
+
+
+def test_the_highest_rtts_of_two_and_three_flows_stand_next_to_the_predicted_ones() -> None:
+    said = lab06.PREDICTIONS.predict("highest", {"two": 80.4, "three": 90}, 60)
+    found = figures.highest_table({"two": together(queued("h1-h4", 70, 79)), "three": None}, said)
+    assert isinstance(found, Table)
+    ((name, predicted_ms, theory_ms, highest_ms, _),) = found.rows
+    assert (name, predicted_ms, highest_ms) == ("two", 80.4, 79)
+    assert theory_ms == pytest.approx(80.37, abs=0.01)
+    assert figures.highest_table({}, said) == NOTHING
 
 
 def test_a_run_without_a_recording_is_no_traceback() -> None:

@@ -45,7 +45,7 @@ PREDICTIONS = {
     "lab03": ("ceilings", "check_hidden"),
     "lab04": ("rtt", "throughput"),
     "lab05": ("rtt", "throughput", "loaded_prediction", "check_bdp", "check_after_loss"),
-    "lab06": ("shares", "new_rtt"),
+    "lab06": ("shares", "highest", "new_rtt"),
     "lab07": ("shares",),
     "lab11": ("loss", "between", "queues"),
     "lab12": ("bloat",),

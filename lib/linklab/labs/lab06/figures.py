@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from math import fsum
 from typing import TYPE_CHECKING, Final
 
-from linklab.analysis import LoadExpectation
+from linklab.analysis import LoadExpectation, jain_index
 from linklab.course import course_network
 from linklab.grade.measured import expectations, pings
+from linklab.grade.predictions import Prediction
 from linklab.labs import NOTHING, multiplexing
-from linklab.labs.lab06.rules import COMBINATIONS, QueueLook, read_look
+from linklab.labs.lab06.rules import COMBINATIONS, QueueLook, full_queue_ms, read_look
 from linklab.labs.multiplexing import rates_mbps, report_heading, three_digits
+from linklab.labs.printed import transfers
 from linklab.labs.tables import runs_table
 from linklab.measure import Run
 from linklab.published import publication
 from linklab.show import RoundTrips, Table, round_trips, table
-from linklab.show.chart import Points
 
 if TYPE_CHECKING:
     from linklab.show.figure import Drawing
@@ -31,13 +31,24 @@ def throughput_figure(run: MaybeRun) -> Drawing | str:
     return multiplexing.throughput_figure(run, COMBINATIONS["two"])
 
 
-def rtt_figure(run: MaybeRun, sketch: Points = ()) -> Drawing | str:
-    """Draw the RTT of the flows of combination ``two`` over time, with what queues add, and the sketch of h1-h4's."""
+def rtt_figure(run: MaybeRun) -> Drawing | str:
+    """Draw the RTT of the flows of combination ``two`` over time, with what queues add."""
     if run is None:
         return NOTHING
     seen = pings(run)
-    found = [RoundTrips.of(seen[one.load.name], one) for one in _expected(run) if one.load.name in seen]
-    return round_trips([replace(it, sketch=sketch) if it.name == "h1-h4" else it for it in found])
+    return round_trips([RoundTrips.of(seen[one.load.name], one) for one in _expected(run) if one.load.name in seen])
+
+
+def highest_table(runs: Mapping[str, MaybeRun], predicted: Prediction) -> Table | str:
+    """Compare the highest RTT of h1-h4 with two flows and with three with what was predicted, and with theory."""
+    said = dict(predicted.numbers)
+    rows = [
+        [name, said.get(name), full_queue_ms(), seen["h1-h4"].rtt_max_ms, seen["h1-h4"].rtt_mean_ms]
+        for name in ("two", "three")
+        if (run := runs.get(name)) is not None and "h1-h4" in (seen := pings(run))
+    ]
+    headings = ["RTT of h1-h4", "predicted, highest (ms)", "theory, highest (ms)", "highest (ms)", "mean (ms)"]
+    return table(headings, rows) if rows else NOTHING
 
 
 def fairness_table(index: Mapping[str, float | None]) -> Table:
@@ -70,6 +81,25 @@ def report_table(runs: Mapping[str, MaybeRun]) -> Table:
     headings = ["flow", "mean RTT (ms)", report_heading("report's RTT (ms)")]
     headings += ["throughput (Mbit/s)", report_heading("report's throughput (Mbit/s)")]
     return table(headings, rows, "Several flows: measured, and test case 4 of the course report")
+
+
+def two_table(printed: Mapping[str, str], run: MaybeRun, recorded: MaybeRun) -> Table | str:
+    """Compare what the flows of combination ``two`` got each time: by hand, as iperf3 printed it, and in two runs."""
+    by_hand = {pair: [row for row in transfers(str(text)) if row.side == "receiver"] for pair, text in printed.items()}
+    arrived = {pair: rows[0].rate_mbps for pair, rows in by_hand.items() if rows}
+    each = {
+        "by hand (part 2)": arrived,
+        "measured (part 4)": rates_mbps(run),
+        "recorded (part 7)": rates_mbps(recorded),
+    }
+    pairs = [load.name for load in COMBINATIONS["two"]]
+    rows = [
+        [name, *(rates[pair] for pair in pairs), fsum(rates.values()), three_digits(jain_index(list(rates.values())))]
+        for name, rates in each.items()
+        if set(rates) == set(pairs)
+    ]
+    headings = ["run", *(f"{pair} (Mbit/s)" for pair in pairs), "sum (Mbit/s)", "Jain's index"]
+    return table(headings, rows, "Two flows, h1-h4 and h2-h5, three times") if rows else NOTHING
 
 
 def looks_table(looks: Sequence[object], packets_in_queue: Callable[[float], float | None]) -> Table | str:

@@ -32,13 +32,14 @@ from linklab.grade.measured import (
 from linklab.grade.path_questions import (
     DATA_BYTES,
     FRAME_BYTES,
+    ceiling,
     fair_share,
     full_queue_rtt,
     packet_ms,
     path_between,
     share_of,
 )
-from linklab.grade.predictions import Predictions, Sketch, span
+from linklab.grade.predictions import Predictions
 from linklab.grade.questions import Slip, Value, as_number, asked, asked_each, is_missing
 from linklab.grade.result import Result, guarded
 from linklab.grade.student_functions import Formula, Trial
@@ -47,9 +48,10 @@ from linklab.labs.claims import claim, contradicts
 from linklab.labs.multiplexing import rates_mbps
 from linklab.labs.own_simpleperf import own_simpleperf
 from linklab.labs.printed import Queue, Transfer, queues, require_printed, round_trips_ms, transfers
-from linklab.measure import Recording, Run, UdpFlow
+from linklab.measure import Run, UdpFlow
 from linklab.measure.flows import Flow
 from linklab.measure.headers import ip_of
+from linklab.measure.recordings import PacketHop
 from linklab.network import End, queueing_delay_ms
 from linklab.units import BITS_PER_BYTE, ETHERNET_MTU_BYTES
 
@@ -67,11 +69,8 @@ COMBINATIONS: Final[Mapping[str, tuple[Load, ...]]] = {
 }
 """The four combinations of the course report's test case 4, in its order."""
 _TWO_FLOWS: Final = COMBINATIONS["two"]
-SHARES: Final[Mapping[str, tuple[str, str]]] = {
-    "two": ("two", "h1-h4"),
-    "crossing h7-h9": ("crossing", "h7-h9"),
-}
-"""The throughputs that students predict, by key: the combination, and the flow."""
+_BOTH, _CROSSING = "two, both", "crossing h7-h9"
+"""The keys of the throughputs that students predict."""
 
 
 def half_of_the_queue() -> int:
@@ -80,15 +79,21 @@ def half_of_the_queue() -> int:
 
 
 def _shares() -> list[Value]:
-    return [
-        fair_share(key, f"throughput of {flow} ({name})", share_of(COMBINATIONS[name], flow))
-        for key, (name, flow) in SHARES.items()
-    ]
+    both = ceiling(_BOTH, path_between("h1", "h4"), "throughput of both flows (two)")
+    twice = Slip(2 * both.expected.value, "that is twice what L2 carries", "both flows cross L2, so they share it")
+    one = Slip(both.expected.value / 2, "that is one of the two flows", "add both")
+    crossing = fair_share(_CROSSING, "throughput of h7-h9 (crossing)", share_of(COMBINATIONS["crossing"], "h7-h9"))
+    return [replace(both, slips=(twice, one, *both.slips)), crossing]
 
 
-def _swing() -> Sketch:
-    highest_ms = path_between("h1", "h4").rtt_floor_ms + queueing_delay_ms(course_network().link("L2"))
-    return Sketch("RTT of h1-h4 during two transfers", "seconds", "ms", (0, 25), span(highest_ms))
+def _highest() -> list[Value]:
+    path, link = path_between("h1", "h4"), course_network().link("L2")
+    return [full_queue_rtt(name, f"highest RTT of h1-h4 ({name})", path, link) for name in ("two", "three")]
+
+
+def full_queue_ms() -> float:
+    """Return the RTT of h1-h4 in ms when L2's queue is full."""
+    return path_between("h1", "h4").rtt_floor_ms + full_queue_share_ms(course_network().link("L2"))
 
 
 def _new_rtt() -> list[Value]:
@@ -111,7 +116,7 @@ def _new_rtt() -> list[Value]:
     return [replace(question, slips=(*slips, *question.slips))]
 
 
-PREDICTIONS: Final = Predictions("Lab 06", {"shares": _shares, "swing": _swing, "new_rtt": _new_rtt})
+PREDICTIONS: Final = Predictions("Lab 06", {"shares": _shares, "highest": _highest, "new_rtt": _new_rtt})
 
 
 # --- Two flows by hand
@@ -202,7 +207,11 @@ def check_runs(runs: object) -> Result:
 
     example = '{"two": measure.run_together(...), ...}'
     result, found = asked_each("Lab 06, the four runs", runs, COMBINATIONS, judge, example), results_of(runs, Run)
-    shares = {key: throughput_of(found[name], flow) for key, (name, flow) in SHARES.items() if name in found}
+    shares: dict[str, float | None] = {}
+    if "two" in found:
+        shares[_BOTH] = fsum(rates_mbps(found["two"]).values())
+    if "crossing" in found:
+        shares[_CROSSING] = throughput_of(found["crossing"], "h7-h9")
     return PREDICTIONS.compared(result, "shares", shares)
 
 
@@ -216,20 +225,27 @@ _NEAR_PACKETS: Final = 1
 def held_at_losses(run: Run) -> dict[str, dict[str, int]]:
     """Return how many packets of each of the two flows r2's end of L2 held at the ``first`` and the ``last`` loss.
 
-    Packets that wait and those under way on the link count. Raises LinklabError for a run that was not recorded there,
-    or in which nothing was lost there.
+    Packets that wait and those under way on the link count. ``sent`` has the packets of each flow that it sent in the
+    whole run. Raises LinklabError for a run that was not recorded there, or in which nothing was lost there.
     """
-    if run.recording is None or not (lost := [hop for hop in run.recording.of(_L2_END) if hop.lost]):
+    hops = run.recording.of(_L2_END) if run.recording is not None else ()
+    if not (lost := [hop for hop in hops if hop.lost]):
         raise LinklabError(f'nothing was lost at {_L2_END} in this run: record it with record=["{_L2_END}"]')
-    return {when: _held(run.recording, hop.left_ns or 0) for when, hop in (("first", lost[0]), ("last", lost[-1]))}
+    ends = {"first": lost[0].left_ns or 0, "last": lost[-1].left_ns or 0}
+    held = {
+        when: _of_each([hop for hop in hops if hop.queued_ns <= at_ns < (hop.left_ns or math.inf)])
+        for when, at_ns in ends.items()
+    }
+    return held | {"sent": _of_each([hop for hop in hops if hop.sent])}
 
 
-def _held(recording: Recording, at_ns: int) -> dict[str, int]:
+def _of_each(hops: Iterable[PacketHop]) -> dict[str, int]:
+    """Count the packets of each of the two flows."""
     sources = {course_network().address_of(load.source): load.name for load in _TWO_FLOWS}
     found = dict.fromkeys(sources.values(), 0)
-    for hop in recording.of(_L2_END):
+    for hop in hops:
         ip = ip_of(hop.head)
-        if ip is not None and ip.source in sources and hop.queued_ns <= at_ns < (hop.left_ns or math.inf):
+        if ip is not None and ip.source in sources:
             found[sources[ip.source]] += 1
     return found
 
@@ -247,13 +263,16 @@ def check_held(held: object, counted: object) -> Result:
             raise Refuse("the recording", f"L2's queue of {limit} was not full at a loss", hint)
     assert isinstance(first, Mapping)
     assert isinstance(last, Mapping)
+    sent = counted.get("sent") if isinstance(counted, Mapping) else None
     questions = [
-        _held_question(name, other, first, last, limit) for name, other in zip(names, names[::-1], strict=True)
+        _held_question(name, other, first, last, limit, sent) for name, other in zip(names, names[::-1], strict=True)
     ]
     return asked(title, held, questions, '{"h1-h4": ..., "h2-h5": ...}')
 
 
-def _held_question(name: str, other: str, first: Mapping[str, int], last: Mapping[str, int], limit: int) -> Value:
+def _held_question(
+    name: str, other: str, first: Mapping[str, int], last: Mapping[str, int], limit: int, sent: object
+) -> Value:
     right, percent = last[name], 100 * last[name] / limit
     why = "packets that the queue has and that the loss did not take"
     expected = Expectation(
@@ -271,7 +290,14 @@ def _held_question(name: str, other: str, first: Mapping[str, int], last: Mappin
         "r2-eth2",
         "or untick the other flow: the line above the table counts the packets of the flows shown",
     )
-    told = f"{name} has {percent:.0f} % of the queue, and so {percent:.0f} % of what leaves it: a FIFO sends in order."
+    drained_ms = queueing_delay_ms(course_network().link("L2"))
+    told = (
+        f"At this instant {name} has {percent:.0f} % of the queue, and so {percent:.0f} % of what leaves L2 in the "
+        f"next {drained_ms:.0f} ms: a FIFO sends in order."
+    )
+    numbers = {each: as_number(count) for each, count in sent.items()} if isinstance(sent, Mapping) else {}
+    if name in numbers and (whole := fsum(numbers.values())) > 0:
+        told += f" Over the whole run it has {100 * numbers[name] / whole:.0f} %: the mix changes with each loss."
     apart = [slip for slip in slips if abs(slip.value - right) > 2 * _NEAR_PACKETS]
     return Value(name, f"packets of {name} at r2-eth2", expected, hints, apart, explanation=told)
 
@@ -500,9 +526,9 @@ def _half_queue_checks(where: str, run: Run) -> Iterator[Check]:
     bound only, and the highest RTT may include a full queue of L1.
     """
     expected = expectations(run, course_network(), _TWO_FLOWS)
-    ceiling = max(whole.high for (link, _), whole in expected.sums.items() if link == "L2")
+    most_mbps = max(whole.high for (link, _), whole in expected.sums.items() if link == "L2")
     why = "what headers leave of L2; how much a burst loses is chance"
-    most = Expectation(ceiling, 0.0, ceiling, "Mbit/s", why, source="headers")
+    most = Expectation(most_mbps, 0.0, most_mbps, "Mbit/s", why, source="headers")
     total = fsum(throughput_of(run, load.name) or 0.0 for load in _TWO_FLOWS)
     yield measured(f"throughput of both, through L2 ({where})", total, most)
     for one in expected.loads:
