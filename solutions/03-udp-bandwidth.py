@@ -4,8 +4,8 @@
 # How much can a path carry (its *bandwidth*, in Mbit/s)? You predict the answer, measure it with `iperf3`, and find
 # where packets are lost. Then you write a program that finds the bandwidth of an unknown network.
 #
-# *UDP* makes this easy to see. Like TCP it carries the data of programs, but a UDP sender chooses a rate and keeps to
-# it, whatever happens on the path, and sends nothing again.
+# *UDP* makes this easy to see. Like TCP it carries the data of programs. But UDP itself neither slows down nor sends
+# anything again, and `iperf3 -u` keeps the rate that you ask for, whatever happens on the path.
 #
 # **Time:** about 4 hours: 2 hours for sections 1 to 4, then a break, and 2 hours for sections 5 to 7. **You need:** Lab
 # 00 (predict, measure, explain) and Lab 01 (the network, its interfaces and addresses).
@@ -32,7 +32,8 @@ show.network(lab, highlight=lab03.path(network, "h1", "h9"), title="h1 to h9")
 # `iperf3` counts **payload**: the bytes that it gives to UDP. UDP sends them in *datagrams*, one in each packet. Each
 # datagram of 1448 bytes travels in a frame of 1490 (Ethernet 14, IP 20, UDP 8). The rate of a link here counts the
 # whole frame, so payload gets 97.2 % of it: this is the link's *ceiling*. (On a real cable this frame takes as long as
-# 1514 bytes, because Ethernet adds a preamble, a checksum and a gap.)
+# 1514 bytes, because Ethernet adds a preamble, a checksum and a gap. By chance this is also the length of a full TCP
+# frame without these: Lab 00.)
 #
 # **Your turn:** you send far more than each path carries. How many Mbit/s of payload arrive on each path? You may write
 # a formula. How sure are you, from 0 to 100? You get the point for any prediction, right or wrong.
@@ -59,30 +60,6 @@ predicted_mbps
 
 # %% check="ceilings" points=1
 lab03.check_predicted(predicted_mbps).require()
-
-# %% [markdown] id="sweep-predict"
-# ### Predict: a curve
-#
-# Now predict a curve. You send from h1 to h4 for one second at each of several rates, from 0.6 to 1.1 times the rate of
-# L2. The figure will show the *sent* rate on the x-axis and the *arrived* rate on the y-axis, both in Mbit/s.
-#
-# **Your turn:** run the cell, draw the curve in its figure, and run the cell again: it writes your points down. You can
-# also write them yourself: at least three points `(sent, arrived)`, from left to right, for example
-# `[(18, 5), (25, 20), (33, 4)]`.
-
-# %% answer="sweep"
-### BEGIN SOLUTION
-rate, most = L2.rate_mbps, L2.rate_mbps * 1448 / 1490
-sketch = lab03.predict(
-    "sweep", [(0.6 * rate, 0.6 * rate), (most, most), (1.1 * rate, most)], sure=70
-)
-### STARTER
-# sketch = lab03.predict("sweep", None, sure=None)
-### END SOLUTION
-sketch
-
-# %% check="sweep" points=1
-lab03.check_predicted(sketch).require()
 
 # %% [markdown] id="client-intro"
 # ## 2. Measure by hand
@@ -116,9 +93,9 @@ lab03.check_client(client_output).require()
 # **Jitter** says how much the time on the path varies from one packet to the next (RFC 3550, smoothed).
 #
 # Where were the packets lost? Every queue of a router counts the packets that it drops. `tc -s qdisc show dev r1-eth1`,
-# run on r1, shows the queue of one interface with its counters (`-s`): `netem` is the queue and the delay, and `htb`
-# above it limits the rate. The figure shows the names of the interfaces. Mininet's own `net` lists them too:
-# `print(lab.cli("net"))`.
+# run on r1, shows the queue of one interface with its counters (`-s`): `netem` holds the packets and delays them;
+# `htb`, above it, limits the rate. (Both lines count the same drops: do not add them.) The figure shows the names of
+# the interfaces. Mininet's own `net` lists them too: `print(lab.cli("net"))`.
 #
 # **Your turn:** on which router, and at which of its interfaces, do packets wait for L2, the slowest link (the
 # *bottleneck*) of this path? Show that queue, and read how many packets it dropped.
@@ -142,6 +119,9 @@ lab03.check_drops(dropped, tc_output, client_output).require()
 # `measure.run` with a `UdpFlow` runs the same two programs and reads their output. **Your turn:** send at 110 % of the
 # rate of L2 on `"h1-h4"`. Send at 110 % of the rate of L3 on `"h1-h9"` and on `"h7-h9"`, which starts on the other
 # side.
+#
+# The cell prints what arrived in two ways: over the time of iperf3's receiver, as iperf3 does, and over the time in
+# which h1 or h7 sent. Both count the same packets.
 
 
 # %% answer="overload"
@@ -160,9 +140,9 @@ overload = {
 # overload = {}  # YOUR TURN: overload["h1-h4"] = sent_at("h1-h4", ...), and the two others
 ### END SOLUTION
 for name, result in overload.items():
-    print(
-        f"{name}: {result.throughput_mbps:.2f} Mbit/s arrived, {result.loss_percent:.1f} % lost"
-    )
+    sending_mbps = result.sent_mbps * (1 - result.loss_percent / 100)
+    print(f"{name}: {result.throughput_mbps:.2f} Mbit/s by iperf3's clock", end=", ")
+    print(f"{sending_mbps:.2f} over the time of sending, {result.loss_percent:.1f} % lost")
 
 # %% check="overload" points=1
 lab03.check_overload(overload).require()
@@ -177,8 +157,8 @@ lab03.check_overload(overload).require()
 # The paths h1-h9 and h7-h9 both end with L3, the slowest link on each. Packets cross the links one after the other, so
 # no more can arrive than the slowest link lets through: the capacity of a path is the least capacity of its links. If
 # L1 had a rate between those of L2 and L3, L1 would be the bottleneck of h1-h4, which would carry 97.2 % of L1's rate.
-# The two other paths would not change, because L3 is still slower. A longer delay changes no path: delay says how long
-# a packet travels, not how many packets enter a link in a second.
+# The two other paths would not change, because L3 is still slower. A longer delay changes no path (as long as netem's
+# limit leaves room: Lab 04): delay says how long a packet travels, not how many packets enter a link in a second.
 #
 # **Rubric.** 2 points: the slowest link decides, and one of the two changes is right with its reason; 1 point: the
 # slowest link decides, without the changes, or the changes without a reason. Typical wrong: (1) "the longer path is
@@ -186,9 +166,37 @@ lab03.check_overload(overload).require()
 # follow each other, they are not parallel lanes; (3) "twice the delay halves the throughput": this is true of a TCP
 # with a fixed window, not of UDP.
 
-# %% [markdown] id="sweep-intro"
+# %% [markdown] id="sweep-predict"
 # ## 4. Choose a rate
 #
+# ### Predict: a curve and a number
+#
+# Now you send from h1 to h4 for *one second* at each of several rates, from 0.6 to 1.1 times the rate of L2. The figure
+# will show the *sent* rate on the x-axis and the *arrived* rate on the y-axis, both in Mbit/s.
+#
+# **Your turn:** run the cell, draw the curve in its figure, and run the cell again: it writes your points down. You can
+# also write them yourself: at least three points `(sent, arrived)`, from left to right, for example
+# `[(18, 5), (25, 20), (33, 4)]`. And write a number: at 100 % of the rate of L2, how many packets are lost in this
+# second? Your `said_lost` comes back after the measurement.
+
+# %% answer="sweep"
+### BEGIN SOLUTION
+rate, most = L2.rate_mbps, L2.rate_mbps * 1448 / 1490
+sketch = lab03.predict(
+    "sweep", [(0.6 * rate, 0.6 * rate), (most, most), (1.1 * rate, most)], sure=70
+)
+does_not_fit = (rate - most) * 1e6 / (1448 * 8)
+said_lost = round(does_not_fit - L2.queue_packets / 2)  # about half of the queue is free
+### STARTER
+# sketch = lab03.predict("sweep", None, sure=None)
+# said_lost = None
+### END SOLUTION
+sketch
+
+# %% check="sweep" points=1
+lab03.check_predicted(sketch).require()
+
+# %% [markdown] id="sweep-intro"
 # The next cell draws your curve and the measured curve. It sends for one second at each rate, in percent of the rate of
 # L2.
 
@@ -208,7 +216,7 @@ show.sweep(swept, ceiling_mbps=ceiling_mbps, sketch=sketch.sketch)
 
 # %% answer="hidden"
 lost = swept[percents.index(100)].lost_packets
-print(f"lost at {L2.rate_mbps:g} Mbit/s in one second: {lost} packets")
+print(f"lost at {L2.rate_mbps:g} Mbit/s in one second: {lost} packets; you said {said_lost}")
 ### BEGIN SOLUTION
 too_many = (L2.rate_mbps - ceiling_mbps) * 1e6 / (1448 * 8)
 ### STARTER
@@ -219,14 +227,14 @@ too_many = (L2.rate_mbps - ceiling_mbps) * 1e6 / (1448 * 8)
 lab03.check_hidden(too_many).require()
 
 # %% [markdown] id="chosen-intro"
-# **Your turn:** choose one `share` for all three paths. On each path you then send at this share of the rate that
-# arrived at 110 %. No packet may be lost, and you should use at least 97 % of what the path carries. The cell starts
-# with a share of 1: is this a good choice?
+# **Your turn:** choose one `share` for all three paths. On each path you then send at this share of the second number
+# of section 3: what arrived, over the time of sending. It is a little above theory: why? No packet may be lost, and you
+# should use at least 97 % of what the path carries. The cell starts with a share of 1: is this a good choice?
 #
 # The last lines repeat a test of the [course report](glossary.md), a student's report of 2023 on this network, with its
-# own tool, iperf *version 2*. The report did not look for the most that a path carries: its numbers are the rates that
-# it asked for. iperf 2 reads the M of `-b 25M` as 1,048,576 bit/s, so `25M` is 26.2 Mbit/s, and `16M` is 16.8. iperf3
-# reads M as a million.
+# own tool, iperf *version 2*. The report did not search for the maximum: its numbers are the rates it asked iperf to
+# send. iperf 2 reads the M of `-b 25M` as 1,048,576 bit/s, so `25M` is 26.2 Mbit/s, and `16M` is 16.8. (`25m` is 25
+# million.) iperf3 reads M as a million.
 
 # %% answer="chosen"
 ### BEGIN SOLUTION
@@ -287,7 +295,8 @@ lab03.check_neighbour(beside, neighbour).require()
 # A packet train measures a path with few packets. `train(packets)` sends packets back to back, without any pause. A
 # link needs a moment to put each packet on the cable, so the slowest link spreads the packets. While nobody else sends,
 # no later link brings them closer again. The `Prober` gives you the arrival time of each packet. The second figure is
-# theory: L1, L2 and a fast last link. Move its sliders to see how each link changes the train.
+# theory: L1, L2 and a fast last link. Move its sliders to see how each link changes the train. (The theory counts whole
+# frames; your program will count payload, 97.2 % of that.)
 
 # %% id="train"
 prober = measure.Prober(lab, "h1", "h4")
@@ -322,7 +331,8 @@ lab03.check_train(estimate_from_train).require()
 # %% [markdown] id="busy-intro"
 # ### Somebody else sends
 #
-# Now h7 sends to h5 over L2, at half of L2's rate. Which rate will a train from h1 to h4 show?
+# Now h7 sends to h5 over L2, at half of L2's rate. Which rate will a train from h1 to h4 show? **Say a number** before
+# you run the cell: as much as before, what h7 leaves, or another one?
 
 # %% id="busy"
 lab["h5"].popen("iperf3 -s -1")
@@ -332,14 +342,16 @@ lab.sleep(1)
 busy_s = prober.train(60)
 lab.sleep(3)  # until h7 has ended
 shown = estimate_from_train(busy_s, 1448) or 0
-print(f"capacity {ceiling_mbps:.1f} Mbit/s, the train says {shown:.1f} Mbit/s")
+print(f"payload ceiling {ceiling_mbps:.1f} Mbit/s, the train says {shown:.1f} Mbit/s")
 
 # %% [markdown] id="free-task"
 # You want to choose the rate of a video call from h1 to h4. May you send at the rate that the train says? Try it beside
-# h7. A rate is free if you can keep it up: nobody loses a packet, and the RTT does not grow. Loss alone says it late,
-# because a queue hides a small overload.
+# h7. A rate is free if you can keep it up: nobody loses a packet, and the RTT does not grow. Loss alone shows it too
+# late, because a queue hides a small overload.
 #
 # **Your turn:** look for the highest such rate with `beside_h7`. Store the run at this rate, or at most 5 % below it.
+# Which rate makes both flows together exactly what L2 carries? Try one that is 0.07 Mbit/s higher, too: which of loss
+# and RTT tells you that it is too high?
 
 
 # %% answer="free"
@@ -355,7 +367,7 @@ def beside_h7(rate_mbps):
 
 ### BEGIN SOLUTION
 beside_h7(shown)
-beside_h7(ceiling_mbps - 0.49 * L2.rate_mbps)
+beside_h7(ceiling_mbps - 0.5 * L2.rate_mbps + 0.07)
 free = beside_h7(0.98 * (ceiling_mbps - L2.rate_mbps / 2))
 ### STARTER
 # free = None  # YOUR TURN: free = beside_h7(...)
@@ -391,8 +403,8 @@ lab03.check_busy(train_shows).require()
 # and nobody else sends. You have only a `Prober`. `send(rate_mbps, duration_s=1)` sends payload at a rate and returns a
 # result with `loss_percent` and `received_mbps`. The prober counts its probes and the bytes that it sends.
 #
-# The next cell stops the course network. (To measure on that again, run the first code cell.) Then it searches in the
-# plain way: it adds one Mbit/s each time, until packets are lost.
+# The next cell stops the course network. (To measure on that again, run the first code cell.) Then it searches one step
+# at a time: it adds one Mbit/s each time, until packets are lost.
 
 # %% id="plain"
 lab.stop()
@@ -412,7 +424,8 @@ plain
 # 3. Repeat with the half that is left, until the range is small.
 #
 # Remember the queue: in a test of one second it hides a small overload. In a test of two seconds,
-# `prober.send(rate, 2)`, it hides only half as large an overload.
+# `prober.send(rate, 2)`, it hides only half as large an overload. RFC 2544, section 24, asks for tests of at least 60
+# seconds, among other reasons for this one.
 #
 # You may search in any other way, on two conditions. A probe near your answer must lose nothing (a loss of half a
 # percent counts as nothing). All probes together may send no more than the path carries in 12 seconds.
@@ -455,7 +468,7 @@ lab03.check_search(find_bandwidth).require()
 # not send them again. A queue hides an overload for a while. A train shows the capacity of a path that nobody else
 # uses. It does not show what is free on a busy path. To end the network, run `unknown.stop()` or close this page.
 #
-# **Three questions for review.**
+# **Four questions for review.**
 #
 # 1. The course report asked iperf *version 2* for `-b 30M` from h1 to h4, and lost 7 % of the packets. iperf3 with `-b
 #    30M` loses only 2.8 %. Why?
@@ -468,6 +481,9 @@ lab03.check_search(find_bandwidth).require()
 #    <details><summary>Answer</summary>Any disturbance distorts a single gap: a packet of somebody else, a late timer,
 #    packets that a shaper lets pass together. Over many gaps these average out. But where others send, the mean is not
 #    the capacity.</details>
+# 4. The plain way sends four times as many MB on a path of twice the bandwidth. Why?
+#    <details><summary>Answer</summary>It sends 1, 2, 3, … and so on to C Mbit/s, each for a second: about C²/2 Mbit in
+#    all.</details>
 #
 # **Where to read on.** RFC 5136 (capacity and available capacity), RFC 9097 (how capacity is measured with UDP), RFC
 # 8085 (how UDP should be used), RFC 2544 section 26.1 (throughput: the highest rate without a loss). Dovrolis,

@@ -290,8 +290,8 @@ lab06.figures.two_table(printed, runs["two"], recorded)
 #
 # <details><summary>Answer</summary>
 #
-# It says L2's rate times L2's delay: on the course network 49.5 packets. But an idle L2 holds none. In Little's law λ is
-# the rate at which packets *really* leave, and your function puts L2's full rate in its place. So it holds beside a
+# It says L2's rate times L2's delay: on the course network 49.5 packets. But an idle L2 holds none. In Little's law λ
+# is the rate at which packets *really* leave, and your function puts L2's full rate in its place. So it holds beside a
 # busy link only.
 #
 # </details>
