@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scapy.layers.inet import ICMP, IP
+from scapy.layers.inet import ICMP, IP, TCP
 from scapy.layers.inet6 import ICMPv6EchoRequest, ICMPv6ND_NS, IPv6
 from scapy.layers.l2 import Ether
 from selenium.webdriver import Chrome
@@ -240,7 +240,7 @@ def test_the_keyboard_alone_finds_a_loss_and_why(browser: Chrome, opened: Callab
     assert ask("p.said.textContent").startswith("0.007000 s, h1-eth0: ")
     assert "The queue of h1-eth0 was full" in ask("p.said.textContent")
     panel = inspected(ask)
-    assert "Packet 8 of 21" in panel
+    assert "Packet 7 of 0 to 20" in panel, "as run.events has it"
     assert "Why was it dropped? The queue of h1-eth0 was full" in panel
     assert "port 40000 to 5201, 0 bytes of data" in panel
     pressed(browser, "l")
@@ -306,7 +306,7 @@ def test_flows_that_are_not_shown_are_passed_over(browser: Chrome, opened: Calla
     pressed(browser, ".")
     assert ask("p.time") == 40 * MS, "the transfer's moments are passed over"
     assert "echo request, identifier 5, number 1" in inspected(ask)
-    assert ask("p.said.textContent") == "Packet 20, ICMP h1 to h2: comes to h1-eth0."
+    assert ask("p.said.textContent") == "Packet 19, ICMP h1 to h2: comes to h1-eth0."
     pressed(browser, "L")
     assert ask("p.said.textContent") == "There is no loss before this."
 
@@ -478,6 +478,78 @@ def test_losses_in_a_row_are_one_row_of_the_story(opened: Callable[..., Ask]) ->
     assert ask("p.eventsOf(p.runs[0]).filter((it) => it.kind === 'loss').length") == 2
 
 
+def test_losses_of_two_flows_are_rows_of_their_own_that_lead_to_the_last_one(
+    browser: Chrome, opened: Callable[..., Ask]
+) -> None:
+    recording = recorded(lost=(3, 4, 5, 6, 7))
+    other = Ether(type=0x800) / IP(src="10.0.0.1", dst="10.0.0.2") / TCP(sport=40001, dport=5202, flags="A")
+    recording.hops = tuple(it._replace(head=bytes(other)) if it.packet in (5, 6) else it for it in recording.hops)
+    ask = opened(recording)
+    rows = "p.events[0].lines.filter(([it]) => it.kind === 'loss').map((line) => line.map((it) => it.packet))"
+    assert ask(rows) == [[3, 4], [5, 6], [7]]
+    browser.execute_script("document.querySelectorAll('.events tr.loss')[1].querySelectorAll('button')[1].click()")
+    assert ask("p.time") == 6 * MS
+    assert "Packet 6 of" in inspected(ask)
+
+
+def test_what_an_event_was_about_goes_when_the_time_leaves_it(browser: Chrome, opened: Callable[..., Ask]) -> None:
+    ask = opened(recorded(late_ms=6.0))
+    pressed(browser, "l", Keys.ARROW_RIGHT)
+    assert ask("p.time") == 8 * MS
+    assert "Why was it dropped?" not in inspected(ask)
+    pressed(browser, Keys.HOME, "w", Keys.ARROW_RIGHT)
+    assert "Packet 8 of" in inspected(ask), "it still waits"
+    ask(f"p.go({60 * MS})")
+    assert "Packet 8 of" not in inspected(ask)
+    ask(f"p.choose(p.runs[0], {{ packet: 3 }}), p.go({70 * MS})")
+    assert "Packet 3 of" in inspected(ask), "a reader chose it"
+
+
+def test_a_click_near_a_mark_of_a_track_goes_to_its_event(browser: Chrome, opened: Callable[..., Ask]) -> None:
+    ask = opened(recorded())
+
+    over = browser.find_element("css selector", ".u-over")
+
+    def click(x: float) -> None:
+        across = round(x - over.size["width"] / 2)
+        ActionChains(browser).move_to_element_with_offset(over, across, 0).click().perform()
+
+    def pixels(at_ms: float) -> float:
+        return float(ask(f"p.curves[0].parts[0].plot.valToPos({at_ms} / 1000, 'x')"))
+
+    click(pixels(25))
+    assert ask("p.time") == pytest.approx(25 * MS, abs=MS)
+    click(pixels(7) + 3)
+    assert ask("p.time") == 7 * MS
+    assert "Why was it dropped?" in inspected(ask)
+
+
+def test_a_full_queue_s_event_says_from_when_to_when(opened: Callable[..., Ask]) -> None:
+    """Ten packets fill a queue of ten from 9 ms until the first one leaves at 20 ms."""
+    recording = recorded(lost=())
+    nodes = recording.network.nodes
+    nodes = tuple(
+        replace(
+            node,
+            interfaces=tuple(replace(it, shape=replace(it.shape, queue_packets=10)) for it in node.interfaces),
+        )
+        for node in nodes
+    )
+    recording = replace(recording, network=replace(recording.network, nodes=nodes))
+    recording.hops = tuple(it._replace(waiting=it.packet) if it.packet < 10 else it for it in recording.hops)
+    ask = opened(recording)
+    (what,) = ask("p.runs[0].events.filter((it) => it.kind === 'queue full').map((it) => it.what)")
+    assert "from 0.009000 s to 0.020000 s" in what
+
+
+def test_a_kind_that_is_not_ahead_is_said_to_be_behind(browser: Chrome, opened: Callable[..., Ask]) -> None:
+    ask = opened(recorded())
+    pressed(browser, Keys.END, "l")
+    assert ask("p.said.textContent") == "There is no loss after this. The one before is at 0.007000 s (L)."
+    pressed(browser, Keys.HOME, "L")
+    assert ask("p.said.textContent") == "There is no loss before this. The one after is at 0.007000 s (l)."
+
+
 def test_two_runs_stand_side_by_side(opened: Callable[..., Ask]) -> None:
     ask = opened(recorded(), recorded(lost=(4, 7)))
     assert ask("p.runs.map((run) => run.losses.length)") == [1, 2]
@@ -492,7 +564,7 @@ def test_of_two_runs_an_event_names_its_own_and_the_other_shows_the_same_place(
     assert ask("p.said.textContent").startswith("0.004000 s, after, h1-eth0: ")
     other, own = ask("p.inspectors.map((it) => it.textContent)")
     assert "At 0.004000 s" in other
-    assert "Packet 5 of" in own
+    assert "Packet 4 of" in own
     for width in (390, 1000, 1366):
         with screen(browser, width, 768):
             assert ask("p.inspectors.map((it) => it.scrollWidth - it.clientWidth)") == [0, 0]

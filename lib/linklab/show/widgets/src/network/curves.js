@@ -7,6 +7,7 @@ import { COLOURS, DASHES, GRID, INK, LOSS, ink } from "../scheme.js";
 import { kindOf, lastUpTo, valueAt } from "./run.js";
 
 const CHART_HIGH = 118;  // pixels
+const NEAR = 4;          // pixels from an event's stroke, where a click is meant for it
 const POINTS = 700;      // of a curve on the screen
 
 export class Curves {
@@ -107,8 +108,16 @@ export class Curves {
     part.plot.root.ariaHidden = "true";  // its legend is a table of headings without rows, and the holder names them
     part.cursor = element("div", { className: "cursor" });
     part.plot.over.append(part.cursor);
-    part.plot.over.addEventListener("click", (event) => shown.go(part.plot.posToVal(event.offsetX, "x") * 1e9));
+    part.plot.over.addEventListener("click", ({ offsetX }) => {
+      const near = this.near(part.plot, offsetX);
+      if (near) { shown.pause(); shown.eventsIn(this.run).go(near); } else shown.go(part.plot.posToVal(offsetX, "x") * 1e9);
+    });
     part.plot.over.addEventListener("dblclick", () => shown.look(0, shown.length));
+  }
+  /** The event whose stroke is nearest to a place, of equally near ones a loss; none where all are far. */
+  near(plot, x) {
+    const found = this.shown.eventsOf(this.run).map((event) => [Math.round(Math.abs(plot.valToPos(event.time / 1e9, "x") - x)), Number(event.kind !== "loss"), event]);
+    return found.filter(([far]) => far <= NEAR).sort((one, two) => one[0] - two[0] || one[1] - two[1])[0]?.[2];
   }
   /** A stroke for each event that the table's filters let through, and the times of cuts as areas. */
   drawEvents(plot) {

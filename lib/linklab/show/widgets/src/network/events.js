@@ -2,7 +2,7 @@
 
 import { button, element, seconds } from "../elements.js";
 
-const FOLDED = ["loss", "retransmission", "rule"];  // many in a row at one place for one reason are one row
+const FOLDED = ["loss", "retransmission", "rule"];  // many in a row of one flow, at one place and for one reason, are one row
 const reason = ({ why }) => why.replace(/\d[\d,.]*( packets?)?/g, "");
 const ROWS = 12;  // of the table at a time: those around the moment that is shown, so that nothing scrolls in itself
 
@@ -28,9 +28,13 @@ export class Events {
     const lines = [];
     for (const it of this.open) {
       const before = lines.at(-1)?.[0];
-      if (FOLDED.includes(it.kind) && before?.kind === it.kind && before.where === it.where && reason(before) === reason(it)) lines.at(-1).push(it); else lines.push([it]);
+      if (before && this.isAlike(before, it)) lines.at(-1).push(it); else lines.push([it]);
     }
     return lines;
+  }
+  isAlike(one, two) {
+    const { flowOf, isBack } = this.run, isOne = (of) => of[one.packet] === of[two.packet];
+    return FOLDED.includes(one.kind) && one.kind === two.kind && one.where === two.where && isOne(flowOf) && isOne(isBack) && reason(one) === reason(two);
   }
   /** The next event or the one before, from a time and the event chosen last. */
   next(way, time, kind) {
@@ -43,7 +47,7 @@ export class Events {
     this.last = event;
     shown.go(event.time, true);
     // of the other run the same place is shown, at the same time
-    for (const it of shown.runs) shown.choose(it, it === run && event.packet !== null ? { packet: event.packet } : it.thingAt(event.where));
+    for (const it of shown.runs) shown.choose(it, it === run && event.packet !== null ? { packet: event.packet, during: run.during(event) } : it.thingAt(event.where));
     shown.say(`${seconds(event.time)}, ${shown.nameOf(run)}${event.where}: ${event.what} ${event.why}`);
     shown.list();
   }
@@ -58,8 +62,9 @@ export class Events {
     const cell = (it) => element("td", {}, it);
     this.table.replaceChildren(element("table", {}, element("thead", {}, element("tr", {}, ...["Time", "Where", "What", "Why"].map((it) => element("th", { scope: "col" }, it)))),
       element("tbody", {}, ...rows.map(([it, ...more], n) => {
-        const go = button(seconds(it.time), `Go to ${seconds(it.time)}: ${it.what}`, () => { this.go(it); this.shown.see(this.run); });
-        const row = element("tr", { className: it.kind === "loss" ? "loss" : "" }, cell(go), cell(it.where), cell(`${it.what}${more.length ? ` ${more.length} more until ${seconds(more.at(-1).time)}.` : ""}`), cell(it.why));
+        const go = (to) => button(seconds(to.time), `Go to ${seconds(to.time)}: ${to.what}`, () => { this.go(to); this.shown.see(this.run); });
+        const rest = more.length ? [` ${more.length} more until `, go(more.at(-1)), "."] : [];
+        const row = element("tr", { className: it.kind === "loss" ? "loss" : "" }, cell(go(it)), cell(it.where), element("td", {}, it.what, ...rest), cell(it.why));
         if (from + n === at) row.setAttribute("aria-current", "true");
         return row;
       }))));

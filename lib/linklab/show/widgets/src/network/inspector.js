@@ -40,7 +40,7 @@ function packetParts(run, shown, packet) {
     return [[at(came, `${port.node} had it`), isAsked ? `${port.node}'s controller` : `in ${port.node}`, "", milliseconds(queued - came), ""], row];
   });
   return [
-    heading(`Packet ${packet + 1} of ${run.packets}`),
+    heading(`Packet ${packet} of 0 to ${run.packets - 1}`),
     element("p", {}, `${flow.name}, ${run.isBack[packet] ? "back" : "there"}`),
     ...notes.filter(([kind]) => kind !== "refused" || refused.length === 1).map(([kind, words]) => element("p", { className: "why" }, `${WHY[kind] || "Why was it dropped?"} ${words}`)),
     ...(refused.length > 1 ? [element("details", {}, element("summary", {}, `${refused.length} nodes refused it without harm`), ...refused.map(([, words]) => element("p", {}, words)))] : []),

@@ -50,7 +50,8 @@ export class Network {
   see(run) { this.stages[this.runs.indexOf(run)].element.scrollIntoView({ block: "nearest" }); }
   colour(run, packet) { return ink(COLOURS[this.colours.get(run.kind(packet))]); }
   shows(run, packet) { return !this.hidden.size || !this.hidden.has(run.kind(packet)); }
-  eventsOf(run) { return this.events[this.runs.indexOf(run)].open; }
+  eventsIn(run) { return this.events[this.runs.indexOf(run)]; }
+  eventsOf(run) { return this.eventsIn(run).open; }
   /** The highest value of a kind of curve in any run: both have one scale. */
   top(title, most) {
     const highest = Math.max(most || 0, this.tops.get(title) || 0);
@@ -166,8 +167,13 @@ export class Network {
     this.time = Math.max(0, Math.min(this.length, time));
     const [from, to] = this.view;
     if (this.time < from || this.time > to) this.look(this.time - (to - from) / 2, this.time + (to - from) / 2);
+    this.release();
     this.show();
     if (!quietly) { this.say(""); this.list(); }
+  }
+  /** Let go of a packet that an event chose, before it is there and after it is gone. */
+  release() {
+    for (const [run, { during }] of this.chosen) if (during && (this.time < during[0] || this.time > during[1])) { this.chosen.delete(run); this.inspect(run); }
   }
   show() {
     for (const stage of this.stages) stage.draw();
@@ -197,8 +203,11 @@ export class Network {
   /** To the next event of the tables, or to the one before; of one kind, if that is given. */
   step(way, kind = "") {
     this.pause();
-    const found = this.events.map((it) => [it.next(way, this.time, kind), it]).filter(([event]) => event).sort(([one], [two]) => way * (one.time - two.time))[0];
-    if (found) found[1].go(found[0]); else this.say(`There is no ${kind || "event"} ${way > 0 ? "after" : "before"} this.`);
+    const next = (to) => this.events.map((it) => [it.next(to, this.time, kind), it]).filter(([event]) => event).sort(([one], [two]) => to * (one.time - two.time))[0];
+    const found = next(way), [other] = found || next(-way) || [];
+    if (found) { found[1].go(found[0]); return; }
+    const letter = this.kindKeys().find((it) => it[1] === kind)?.[0], key = letter ? (way > 0 ? letter.toUpperCase() : letter) : way > 0 ? "p" : "n";
+    this.say(`There is no ${kind || "event"} ${way > 0 ? "after" : "before"} this.${other ? ` The one ${way > 0 ? "before" : "after"} is at ${seconds(other.time)} (${key}).` : ""}`);
   }
   /** To the next or the previous moment at which a packet that is shown is queued, leaves or is dropped; choose that packet. */
   hop(way) {
@@ -212,7 +221,7 @@ export class Network {
     const { run, port, i, time, what } = best, packet = port.packet[i];
     this.go(time);
     this.choose(run, { packet });
-    this.say(`${this.nameOf(run)}Packet ${packet + 1}, ${run.kind(packet)}: ${run.isDropped(port, i) ? "is dropped at" : what} ${port.label}.`);
+    this.say(`${this.nameOf(run)}Packet ${packet}, ${run.kind(packet)}: ${run.isDropped(port, i) ? "is dropped at" : what} ${port.label}.`);
   }
 
   /** Choose a packet, a cable or a node of a run: `{ packet }`, `{ cable }` or `{ node }`. */

@@ -1,5 +1,7 @@
 /* A network, and what happened in it where it was recorded: what columns.py packs is unpacked here. */
 
+import { seconds } from "../elements.js";
+
 export async function unpacked(base64) {
   const packed = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
@@ -13,6 +15,7 @@ export function summed(steps) {
   return numbers;
 }
 
+const SPANS = 4;            // at most so many times of a full queue are said
 const ETHERNET_BYTES = 14;  // of a frame are its header
 
 const hexDigit = (code) => code < 58 ? code - 48 : code - 87;
@@ -51,6 +54,7 @@ export class Run {
       it.times = summed(it.instants_ms).map((ms) => it.begin_ns + 1e6 * ms);
       it.bits = it.times.map((_, n) => 8 * it.bytes * (n + 1));
     }
+    for (const it of this.events) if (it.kind === "queue full") it.what += this.fullness(it);
     this.losses = [];
     for (const port of this.ports) {
       for (let i = 0; i < port.hops; i++) if (this.isLost(port, i)) this.losses.push({ port, i, time: port.left[i], packet: port.packet[i] });
@@ -90,6 +94,38 @@ export class Run {
   isLost(port, i) { return ["dropped", "lost"].includes(this.noteOf(port, i)); }
   /** How many packets a queue holds at a time, those on netem's link among them. */
   held(port, time) { return lastUpTo(port.queued, time) - lastUpTo(port.leaving, time); }
+  /** When a queue with a limit was full, from when to when: meanwhile it may have been so many packets short of it. */
+  full(port, short) {
+    const spans = [], times = Float64Array.of(...port.queued, ...port.leaving).sort();
+    let span = null, isFull = false, entered = 0, gone = 0;
+    for (const time of times) {
+      if (time === Infinity) break;
+      while (port.queued[entered] <= time) entered++;
+      while (port.leaving[gone] <= time) gone++;
+      const wasFull = isFull, missing = port.limit - entered + gone;
+      isFull = missing <= 0;
+      if (isFull && !span) spans.push(span = [time, 0]);
+      if (isFull) span[1] = this.length_ns; else if (wasFull) span[1] = time;
+      if (missing > short) span = null;
+    }
+    return spans;
+  }
+  /** What to add to an event of a full queue: from when to when it was so, until the next such event. */
+  fullness({ time, where }) {
+    const port = this.ports.find((it) => it.name === where);
+    if (!port?.limit) return "";
+    const short = Math.max(1, Math.floor(port.limit / 10));
+    port.spans ??= this.full(port, short);
+    const next = this.events.find((it) => it.kind === "queue full" && it.where === where && it.time > time)?.time ?? Infinity;
+    const spans = port.spans.filter(([from, to]) => to > time && from < next), more = spans.length - SPANS;
+    const words = spans.slice(0, SPANS).map(([from, to]) => `from ${seconds(from)} to ${seconds(to)}`).join(", and ");
+    return words && ` It is full, or up to ${short} short of it, ${words}${more > 0 ? `, and ${more} times more until ${seconds(spans.at(-1)[1])}` : ""}.`;
+  }
+  /** From when to when the packet of an event is there; the event's own time is within. */
+  during({ time, packet }) {
+    const path = this.path(packet);
+    return [Math.min(time, ...path.map(({ port, i }) => port.queued[i])), Math.max(time, ...path.map(({ port, i }) => port.left[i]))];
+  }
   /** The rate in Mbit/s around a time of what has bits in all at rising times. Before and after a recording there is nothing. */
   rate({ times, bits }, time, half, from = 0, to = this.length_ns) {
     const begin = Math.max(from, time - half), end = Math.min(to, time + half), until = valueAt(times, bits);
