@@ -115,9 +115,9 @@ lab17.check_chances(chances).require()
 #
 # Before you measure: how many of the 100 connections will the fuller spine carry, with 0 and with 1?
 #
-# **Your turn:** measure it twice, once with each policy (set it on both leaves), and keep the results in
-# `spread[0]` and `spread[1]`. `origin.queue("leaf1", "leaf1-eth1").sent_packets` of a result is how many packets leaf1
-# sent to spine1 meanwhile: about five for each connection.
+# **Your turn:** measure it twice, once with each policy (set it on both leaves: `lab["leaf1"].cmd("sysctl -w ...")`),
+# and keep the results in `spread[0]` and `spread[1]`. `origin.queue("leaf1", "leaf1-eth1").sent_packets` of a result is
+# how many packets leaf1 sent to spine1 meanwhile: about five for each connection.
 
 # %% answer="spread"
 spread = dict.fromkeys([0, 1])
