@@ -487,7 +487,9 @@ def test_losses_of_two_flows_are_rows_of_their_own_that_lead_to_the_last_one(
     ask = opened(recording)
     rows = "p.events[0].lines.filter(([it]) => it.kind === 'loss').map((line) => line.map((it) => it.packet))"
     assert ask(rows) == [[3, 4], [5, 6], [7]]
-    browser.execute_script("document.querySelectorAll('.events tr.loss')[1].querySelectorAll('button')[1].click()")
+    browser.execute_script("document.querySelectorAll('.events tr.loss')[1].querySelectorAll('button')[1].focus()")
+    pressed(browser, Keys.ENTER)
+    assert browser.switch_to.active_element.text == "0.006000 s"
     assert ask("p.time") == 6 * MS
     assert "Packet 6 of" in inspected(ask)
 

@@ -68,6 +68,7 @@ export class Events {
         if (from + n === at) row.setAttribute("aria-current", "true");
         return row;
       }))));
-    if (hasFocus) this.table.querySelector("[aria-current] button")?.focus({ preventScroll: true });
+    const chosen = [...this.table.querySelectorAll("[aria-current] button")];
+    if (hasFocus) (chosen.find((it) => it.textContent === seconds(time)) || chosen[0])?.focus({ preventScroll: true });
   }
 }
