@@ -136,8 +136,7 @@ runs["apart"] = measure.run_together(lab, of_h1 + flows_of("h8-h9"))
 ### STARTER
 # # YOUR TURN: runs["two"] = measure.run_together(lab, ...), and the other three
 ### END SOLUTION
-display(lab06.figures.throughput_figure(runs["two"]))
-display(lab06.figures.rtt_figure(runs["two"]))
+display(lab06.figures.throughput_figure(runs["two"]), lab06.figures.rtt_figure(runs["two"]))
 lab06.figures.highest_table(runs, highest)
 
 # %% check="runs" points=3
