@@ -26,7 +26,7 @@ EMPTY: Final[Mapping[str, tuple[str, ...]]] = {
     "11": ("answer-seen", "answer-controls", "answer-queues", "answer-together", "answer-depths"),
     "12": ("answer-long", "answer-one", "all-figure"),
     "15": ("replay",),
-    "17": ("answer-incast", "queues"),
+    "17": ("answer-incast", "answer-marking"),
 }
 """Cells that show one line in place of a figure, by lab."""
 SMALL: Final = ("00", "01", "09")
