@@ -1,8 +1,8 @@
 # %% [markdown] id="goal"
 # # Lab 06: Multiplexing
 #
-# **Time:** about 2 hours and 45 minutes. **You need:** `popen` and iperf3 (Lab 00), your simpleperf (Lab 02), and the
-# effect of a full queue on a ping (Labs 04 and 05).
+# **Time:** about 3 hours. **You need:** `popen` and iperf3 (Lab 00), your simpleperf (Lab 02), and the effect of a full
+# queue on a ping (Labs 04 and 05).
 #
 # Now several pairs of hosts send at the same time, and their packets share links. That is *multiplexing*. How much
 # throughput does each pair get? Is that fair? How long do packets wait?
@@ -18,7 +18,7 @@ display(lab06.progress())
 show.network(lab)
 
 # %% [markdown] id="shares-task"
-# ## 1. Predict: who gets how much?
+# ## 1. Predict: who gets how much? (15 minutes)
 #
 # You will measure these four combinations of flows:
 #
@@ -33,8 +33,8 @@ show.network(lab)
 # Find its path in the figure. Throughput counts data only: 1448 of each 1514 bytes.
 #
 # **Predict** two throughputs over 25 s, in Mbit/s: *both* flows of `two` together, and h7-h9 in `crossing`. Say in
-# percent how sure you are. For h7-h9 theory gives the mean of many runs, and one run may be far from it: in which
-# interval do you expect yours? Say it to yourself, and compare later.
+# percent how sure you are. For h7-h9 theory gives only the mean of many runs. In which interval do you expect your one
+# run? Note it, and compare later.
 
 # %% answer="shares"
 ### BEGIN SOLUTION
@@ -53,7 +53,7 @@ shares
 lab06.check_predicted(shares).require()
 
 # %% [markdown] id="by-hand-task"
-# ## 2. Two flows, started by hand
+# ## 2. Two flows, started by hand (25 minutes)
 #
 # `popen` starts a command and returns at once, so several commands can run:
 #
@@ -90,11 +90,11 @@ for name, text in printed.items():
 lab06.check_by_hand(printed).require()
 
 # %% [markdown] id="highest-task"
-# ## 3. Predict: a ping's highest RTT
+# ## 3. Predict: a ping's highest RTT (10 minutes)
 #
-# A ping from h1 to h4 waits in the same queues as the flows. **Predict** its highest RTT, in ms: in `two`, and in
-# `three`, where a third flow joins. (netem's *limit* at L2, `L2.queue_packets`, counts packets in flight and packets
-# that wait.)
+# A ping from h1 to h4 waits in the same queues as the flows. In Lab 05 you predicted its highest RTT beside *one* flow.
+# **Predict** it, in ms, beside two flows (`two`), and beside three (`three`). (netem's *limit* at L2,
+# `L2.queue_packets`, counts packets in flight and packets that wait.)
 
 # %% answer="highest"
 ### BEGIN SOLUTION
@@ -111,7 +111,7 @@ highest
 lab06.check_predicted(highest).require()
 
 # %% [markdown] id="runs-task"
-# ## 4. Measure
+# ## 4. Measure (20 minutes)
 #
 # `flows_of("h1-h4")` returns a list of two flows: 25 pings, one a second, and a transfer by simpleperf.
 # `measure.run_together(lab, flows)` starts all flows of *one* list at the same instant. Join two lists with `+`.
@@ -143,7 +143,7 @@ lab06.figures.highest_table(runs, highest)
 lab06.check_runs(runs).require()
 
 # %% [markdown] id="seen-task"
-# ## 5. What happened?
+# ## 5. What happened? (15 minutes)
 #
 # The figures show the combination `two`, second by second: first the throughput, then the RTT. A cross marks a lost
 # ping. The table compares the highest RTTs of `two` and `three` with your prediction.
@@ -195,7 +195,7 @@ lab06.figures.report_table(runs)
 # RTTs are longer, probably because its network cards joined segments (offloads, Lab 00): a queue counts packets, so
 # with joined segments it holds more data.
 #
-# ## 6. How fair is that? Jain's index
+# ## 6. How fair is that? Jain's index (25 minutes)
 #
 # In 1984 Raj Jain and others proposed one number for the fairness of n throughputs x:
 #
@@ -243,15 +243,16 @@ lab06.check_jain(jain).require()
 # nothing if h1-h4 sent less. (2) "the index is wrong" - the formula is right, but it does not fit this question.
 
 # %% [markdown] id="fairness-told"
-# ## 7. Look into the queue
+# ## 7. Look into the queue (35 minutes)
 #
 # At L2 the packets of both flows wait in one queue, first in, first out (a *FIFO*). The next cell records 6 s of two
 # transfers at r2's end of L2, and plays them. **Say to yourself** before you run it: the queue is full when a packet is
 # lost. Whose packets fill it?
 #
-# **Your turn:** the picture opens at the last loss. Open *This moment in words*, and read how many packets of each
-# flow `r2-eth2` holds, waiting or under way. Then compare with both throughputs of the whole run. They differ: why can
-# both be right? (Without the picture: `print(counted)`. Its `sent` are the packets that L2 sent in the whole run.)
+# **Your turn:** the picture opens at the last loss. Open *This moment in words*, and read how many packets of each flow
+# `r2-eth2` holds, waiting or under way. Compare the two shares with the shares of the throughput over the whole run.
+# They differ. Why can both be right? (Without the picture: `print(counted)`. Its `sent` are the packets that L2 sent in
+# the whole run.)
 
 # %% id="replay"
 lab06.explain("fairness")
@@ -290,8 +291,8 @@ lab06.figures.two_table(printed, runs["two"], recorded)
 # <details><summary>Answer</summary>
 #
 # It says L2's rate times L2's delay: on the course network 49.5 packets. But an idle L2 holds none. In Little's law λ
-# is the rate at which packets *really* leave, and your function puts L2's full rate in its place. So it holds beside a
-# busy link only.
+# is the rate at which packets *really* leave, and your function puts L2's full rate in its place. So it is right only
+# while L2 is busy.
 #
 # </details>
 
@@ -316,7 +317,8 @@ lab06.check_packets_in_queue(packets_in_queue).require()
 #
 # **Your turn:** the cell starts a transfer. In its loop, send one ping from h1 to h4 (`-c 1 -W 1`: one packet, wait one
 # second at most; `-p` lets iperf3 use another port). Run `tc` on r2 right after it. Append both texts to `looks` as a
-# pair. A ping that finds the queue full is lost.
+# pair. A ping that finds the queue full is lost. A loss between ping and `tc` makes their numbers differ by many
+# packets.
 
 # %% answer="look"
 looks, h4 = [], network.address_of("h4")
@@ -340,11 +342,11 @@ lab06.figures.looks_table(looks, packets_in_queue)
 lab06.check_look(looks).require()
 
 # %% [markdown] id="new-rtt-task"
-# An RTT is the sum of all delays and all queueing times on the path, in both directions. Here packets wait in one
-# queue only, and L2 is busy, so the RTT tells you how full this queue is. `tc` looks most of an RTT after the ping
-# joined the queue. Mostly both agree within a packet or two. If a loss falls between, they differ by many.
+# An RTT is the sum of all delays and all queueing times on the path, in both directions. Here packets wait in one queue
+# only, and L2 is busy, so the RTT tells you how full this queue is. `tc` runs almost one RTT after the ping entered the
+# queue. Mostly both agree within a packet or two.
 #
-# ## 8. Change the queue
+# ## 8. Change the queue (25 minutes)
 #
 # Next you set netem's limit at r2's end of L2 to **half**, and run `two` again.
 #
@@ -393,10 +395,10 @@ lab06.figures.queues_table({L2.queue_packets: runs["two"], half: half_run})
 lab06.check_half(half_run).require()
 
 # %% [markdown] id="small-queue-task"
-# With half of the queue the RTT hardly grows. What is the price?
+# With half of the queue the RTT stays near that of the idle network. What is the price?
 #
 # - a: the RTT of the idle network is longer
-# - b: the link is idle at times: after a loss no packets wait that it could send
+# - b: the link is idle at times: then no packets wait that it could send
 # - c: the rate of L2 is lower
 # - d: there is no price
 #
@@ -419,18 +421,18 @@ lab06.check_small_queue(small_queue).require()
 
 # %% [markdown] reflect="queue" points=3
 # The upload's TCP fills the queue. 1000 frames of 12,112 bits take 1.2 s at 10 Mbit/s, and packets of the call wait
-# behind them. That is far too long for a call. A smaller queue shortens the wait. But the queue must not be empty
-# after a loss. With an RTT of 40 ms the BDP is about 33 packets, and the queue needs room for a good part of one BDP
-# (Lab 05). FQ-CoDel (RFC 8290, section 4) is better: it hashes flows into queues, serves them in turn, and a flow that
-# sends little first: the call. It drops early, or marks packets instead (ECN).
+# behind them. That is far too long for a call. A smaller queue shortens the wait. But the queue must not be empty after
+# a loss. With an RTT of 40 ms the BDP is about 33 packets, and the queue needs room for a good part of one BDP (Lab
+# 05). FQ-CoDel (RFC 8290, section 4) is better. It puts flows into queues by a hash and serves these in turn. A flow
+# that sends less than its share, as the call does, hardly waits. It drops early, or marks packets instead (ECN).
 #
-# **Rubric.** 3 points: a full queue takes 1.2 s; a smaller queue; and a lower bound for it (near a BDP) or
-# FQ-CoDel/ECN with the reason. 2 points: two of these. 1 point: "the queue is too long", without a number. Typical
-# wrong: (1) "a faster upload link solves it" - the queue drains faster, but TCP fills it again. (2) "no queue at
-# all" - then the link idles after each loss, as in part 8. (3) 0.15 s - this answer confuses bytes with bits.
+# **Rubric.** 3 points: a full queue takes 1.2 s; a smaller queue; and a lower bound for it (near a BDP) or FQ-CoDel/ECN
+# with the reason. 2 points: two of these. 1 point: "the queue is too long", without a number. Typical wrong: (1) "a
+# faster upload link solves it" - the queue drains faster, but TCP fills it again. (2) "no queue at all" - then the link
+# idles at times, and bursts are lost, as in part 8. (3) 0.15 s - this answer confuses bytes with bits.
 
 # %% [markdown] id="claim-task"
-# ## 9. A claim to test
+# ## 9. A claim to test (10 minutes)
 #
 # Ask a language model how flows share a link, and you get a paragraph like this one. It is fluent, and one of its
 # sentences is wrong.
@@ -470,8 +472,8 @@ lab06.calibration()
 # ## Summary
 #
 # A flow's bottleneck depends on the other flows. Flows of one kind of TCP tend to equal shares of a full link if their
-# RTTs are equal, but one run may be far from that. Jain's index says how nearly equal the shares are. Beside a busy
-# link, an RTT tells you how many packets wait there. The length of a queue trades throughput for delay: a queue that is
+# RTTs are equal, but one run may be far from that. Jain's index says how nearly equal the shares are. While a link is
+# busy, an RTT tells you how many packets wait there. The length of a queue trades throughput for delay: a queue that is
 # too short wastes the link, and one that is too long makes everybody wait.
 #
 # **Review.** Answer first, then open.

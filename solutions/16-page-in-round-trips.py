@@ -1,13 +1,13 @@
 # %% [markdown] id="goal"
 # # Lab 16: A page in round trips
 #
-# **Time:** about 3 hours, five minutes of them for measurements. **You need:** round trips and their parts (Lab 04),
-# windows (Lab 05), Python.
+# **Time:** about 3 hours and 30 minutes, five minutes of them for measurements. **You need:** round trips and their
+# parts (Lab 04), windows (Lab 05), Python.
 #
 # You type a name into a browser. A second later the page is there. Where does this second go? Mostly not into sending
 # bytes: it is a chain of round trips, and each of them waits for the one before. You write a resolver that finds the
-# server's address. Then you load a page in five ways, from HTTP/1.0 to HTTP/3, and predict each time to within 5 ms. At
-# last one packet is lost, and you say which objects of the page wait for it.
+# server's address. Then you load a page in five ways, from HTTP/1.0 to HTTP/3, and predict each time to within 5 ms.
+# Finally one packet is lost: you say which objects wait for it.
 
 # %% id="imports"
 from linklab import lab16, measure, show, start
@@ -29,13 +29,15 @@ show.network(lab)
 # asks the *domain name system* (DNS) for it. None of its servers knows all addresses (RFC 1034):
 #
 # - `nsroot` serves the *root*. It knows who serves `example`.
-# - `nstop` serves the top-level domain `example`. It knows who serves `shop.example`. Answers call it `ns.example`.
-# - `nszone` serves the zone `shop.example`. It is its *authority*, and knows the address of `www.shop.example`. Answers
-#   call it `ns.shop.example`.
+# - `nstop` serves the top-level domain `example`. It knows who serves `shop.example`. In answers its name is
+#   `ns.example`.
+# - `nszone` serves the zone `shop.example`. It is its *authority*, and knows the address of `www.shop.example`. In
+#   answers its name is `ns.shop.example`.
 #
 # A server that knows somebody closer to the answer sends a *referral*: the name of that server (`NS`, in the section
-# AUTHORITY), and its address (`A`, in the section ADDITIONAL). The number before `IN` is the *TTL*: whoever asked may
-# keep this for so many seconds.
+# AUTHORITY), and its address (`A`, in the section ADDITIONAL). (Here each referral has this address. In the Internet
+# many have none: then a resolver must look up the server's name first.) The number before `IN` is the *TTL*: the asker
+# may keep the record for that many seconds.
 #
 # **Your turn:** the next cell asks all three. Run it, and answer its question with a letter. Then ping `www` from
 # `client` three times (`-c 3`): is its round trip as printed above?
@@ -89,13 +91,13 @@ lab16.check_predicted(lookup).require()
 # - `fits(query, answer)` says whether this is an answer to this question. Anybody can send a packet to your port, and
 #   write the server's address on it. The right answer has the question's number (`id`) and repeats the question
 #   (`question`).
-# - `resolve(name)` returns the address and the seconds for which whoever asked may keep it, or None where there is no
-#   address. Begin at `ROOT`, and follow referrals. Keep the answer in `self.kept` until its TTL ends, which counts from
-#   the instant at which the answer arrives (`time.monotonic()`). Then ask anew.
+# - `resolve(name)` returns the address, and for how many more seconds the asker may keep it; None if there is no
+#   address. Begin at `ROOT`, and follow referrals. Keep the answer in `self.kept` until its TTL ends. Count the TTL
+#   from the instant at which the answer arrives (`time.monotonic()`). Then ask anew.
 #
-# The cell behind them starts your resolver on `client`. `lab16.look_up(lab, seconds, ...)` asks it several times, each
-# time so many seconds after the answer before. It shows when your resolver was asked, what it answered, and whom it
-# asked itself. Below the table stands what your code prints, and each exception that it raises. The check asks
+# The cell behind them starts your resolver on `client`. `lab16.look_up(lab, seconds, ...)` asks it once for each
+# number: so many seconds after the previous answer. It shows when your resolver was asked, what it answered, and whom
+# it asked itself. Below the table stands what your code prints, and each exception that it raises. The check asks
 # questions of its own in another lab, which has other addresses and one name server more, and sends forged answers to
 # some of them.
 
@@ -139,7 +141,7 @@ print(resolver.output)
 lab16.check_resolver(mine).require()
 
 # %% [markdown] id="page-task"
-# ## 3. The first page (20 minutes)
+# ## 3. The first page (35 minutes)
 #
 # After the name come TCP's handshake (one round trip), TLS 1.3's handshake (one round trip: both sides agree on keys,
 # and the server shows its certificate), and the request. The server may send 10 segments at once (RFC 6928), each with
@@ -236,23 +238,23 @@ lab["www"].cmd(f"ip route change default via {gateway} initcwnd 10")
 lab16.check_sizes(sizes).require()
 
 # %% [markdown] id="ways-task"
-# ## 4. A page of nine files (30 minutes)
+# ## 4. A page of nine files (40 minutes)
 #
 # A page is a *base file* and the *objects* that it names (images, scripts). The browser knows the objects only when the
 # base file is there. Here are eight objects, and all files have 1000 bytes: each one fits into a packet. Five ways:
 #
 # | way | connections | requests |
 # | --- | --- | --- |
-# | `HTTP/1.0` | a new one for each file | one after another |
+# | `HTTP/1.0` | a new one for each file (here one at a time) | one after another |
 # | `keep-alive` (HTTP/1.1) | one, which stays open | one after another: the next one when the answer is there |
 # | `six` (HTTP/1.1) | up to six, which stay open | one at a time on each; the first object takes the open connection |
 # | `HTTP/2` | one | all objects at once, each in a *stream* of its own |
 # | `HTTP/3` | one, over QUIC (UDP) | the same; QUIC's handshake has TLS in it: one round trip for both |
 #
 # **Predict** how many round trips each takes until the whole page is there, without the name. Then measure all five:
-# `lab16.flow("HTTP/2")` is the flow of this way, and so on. The table counts from the beginning of the visit. The
-# last cell shows the page over six connections as it happened: look for the three round trips in which five
-# connections open while the first one loads objects already.
+# `lab16.flow("HTTP/2")` is the flow of this way, and so on. The table counts from the beginning of the visit. The last
+# cell shows the page over six connections as it happened: look for the two round trips in which five connections open
+# while the first one already loads objects, and for the third, in which all six load.
 
 # %% answer="ways-predict"
 ways = lab16.predict(
@@ -261,7 +263,7 @@ ways = lab16.predict(
     {"HTTP/1.0": 9 * 3, "keep-alive": 3 + 8, "six": 3 + 3, "HTTP/2": 3 + 1, "HTTP/3": 2 + 1},
     sure=80,
     ### STARTER
-    # dict.fromkeys(lab16.WAYS),  # YOUR TURN: {"HTTP/1.0": 12, "keep-alive": ..., and so on}
+    # dict.fromkeys(lab16.WAYS),  # YOUR TURN: {"HTTP/1.0": ..., "keep-alive": ..., and so on}
     # sure=None,
     ### END SOLUTION
 )
@@ -287,7 +289,7 @@ lab16.check_ways(loaded).require()
 show.network(measure.run_together(lab, [lab16.flow("six")], record=True))
 
 # %% [markdown] id="warm-task"
-# ## 5. The second visit (15 minutes)
+# ## 5. The second visit (20 minutes)
 #
 # TLS 1.3 can resume a session: the server gave the browser a *ticket* at the first visit. With *early data* (0-RTT) the
 # browser sends its request together with TLS's first message, encrypted by the ticket's key. TCP's handshake stays.
@@ -322,8 +324,37 @@ early = "b"
 # %% check="early" points=1
 lab16.check_early(early).require()
 
+# %% [markdown] id="claim-task"
+# ### A claim to test
+#
+# Ask a language model why pages are slow, and you get a paragraph like this one. It is fluent, and one of its sentences
+# is wrong.
+#
+# > (1) Before a page's first byte a browser waits for the name, for TCP, for TLS and for its request. (2) HTTP/3 saves
+# > one of these round trips, because QUIC's handshake has TLS in it. (3) The rest is bandwidth: with a tenth of the
+# > rate on the access link, the same page takes at least twice as long. (4) A kept address saves the whole lookup until
+# > its TTL ends. (5) Early data save a round trip at a second visit.
+#
+# **Your turn:** find the wrong sentence, and measure the run that shows it. Store the sentence's number, and the result
+# of the page over HTTP/2 (`lab16.flow("HTTP/2")`), in a lab of its own: `start(lab16.web(rate_mbps))` has an access
+# link of this rate. A tenth of yours is `network.links[1].rate_mbps / 10`.
+
+# %% answer="claim"
+### BEGIN SOLUTION
+wrong_sentence = 3
+with start(lab16.web(network.links[1].rate_mbps / 10)) as slow:
+    shows_it = measure.run(slow, lab16.flow("HTTP/2"))
+print(shows_it.page_ms, "instead of", loaded["HTTP/2"].page_ms)
+### STARTER
+# wrong_sentence = None  # its number
+# shows_it = None  # YOUR TURN: in another lab, measure.run(slow, ...)
+### END SOLUTION
+
+# %% check="claim" points=3
+lab16.check_claim(wrong_sentence, shows_it).require()
+
 # %% [markdown] id="loss-task"
-# ## 6. One packet is lost (25 minutes)
+# ## 6. One packet is lost (35 minutes)
 #
 # `lab16.lose_object(lab)` lets r2 lose one packet of the next page, once: the one that carries object number
 # `lab16.lost_object()`. The eight objects leave the server in their order, one packet each. When the server hears that
@@ -367,6 +398,24 @@ lab16.check_loss(lossy).require()
 lab16.lose_object(lab)
 show.network(measure.run_together(lab, [lab16.flow("HTTP/2")], record=True))
 
+# %% [markdown] id="loss-question"
+# **Question.** A site moves from HTTP/1.1 with six connections to HTTP/2. For users on good links pages become faster.
+# For some users on a mobile network that loses 2 % of all packets they become *slower*. Why? And what do you expect of
+# HTTP/3 for them? Use what you measured.
+
+# %% [markdown] reflect="mobile" points=4
+# HTTP/2 puts all objects on one TCP connection, and TCP hands over its bytes in order. One lost packet makes all
+# objects behind it wait for a round trip, although their bytes have arrived (head-of-line blocking), as in the run with
+# one loss. With six connections a loss stops only the objects of its own connection: one sixth of the page. It also
+# lowers only one of six windows, and six connections begin with six first windows. QUIC keeps an order only within a
+# stream: one loss delays one object, as measured, while the single connection and the handshake of one round trip stay.
+# But HTTP/3 has one congestion window, too, so its rate still falls at a loss.
+#
+# **Rubric.** 4 points: one TCP connection delivers in order, so all objects behind the loss wait; with six connections
+# only those of one connection; a loss makes the only window smaller (or one of six); HTTP/3 delays only the lost
+# object, but has one window. 1 point each. Typical wrong: (1) "HTTP/2 sends more bytes": it sends fewer headers; (2)
+# "UDP loses more packets": the network loses the same ones.
+
 # %% [markdown] id="poison-task"
 # ## 7. A poisoned cache (15 minutes)
 #
@@ -402,56 +451,9 @@ print(poison)
 # %% check="poison" points=3
 lab16.check_poison(poison).require()
 
-# %% [markdown] id="claim-task"
-# ### A claim to test
-#
-# Ask a language model why pages are slow, and you get a paragraph like this one. It is fluent, and one of its sentences
-# is wrong.
-#
-# > (1) Before a page's first byte a browser waits for the name, for TCP, for TLS and for its request. (2) HTTP/3 saves
-# > one of these round trips, because QUIC's handshake has TLS in it. (3) The rest is bandwidth: on an access link with
-# > a tenth of the rate, the same small page takes about ten times as long. (4) A kept address saves the whole lookup
-# > until its TTL ends. (5) Early data save a round trip at a second visit.
-#
-# **Your turn:** find the wrong sentence, and measure the run that shows it. Store the sentence's number, and the result
-# of the page over HTTP/2 (`lab16.flow("HTTP/2")`), in a lab of its own: `start(lab16.web(rate_mbps))` has an access
-# link of this rate. A tenth of yours is `network.links[1].rate_mbps / 10`.
-
-# %% answer="claim"
-### BEGIN SOLUTION
-wrong_sentence = 3
-with start(lab16.web(network.links[1].rate_mbps / 10)) as slow:
-    shows_it = measure.run(slow, lab16.flow("HTTP/2"))
-print(shows_it.page_ms, "instead of", loaded["HTTP/2"].page_ms)
-### STARTER
-# wrong_sentence = None  # its number
-# shows_it = None  # YOUR TURN: in another lab, measure.run(slow, ...)
-### END SOLUTION
-
-# %% check="claim" points=3
-lab16.check_claim(wrong_sentence, shows_it).require()
-
-# %% [markdown] id="loss-question"
-# **Question.** A site moves from HTTP/1.1 with six connections to HTTP/2. For users on good links pages become faster.
-# For some users on a mobile network that loses 2 % of all packets they become *slower*. Why? And what do you expect of
-# HTTP/3 for them? Use what you measured.
-
-# %% [markdown] reflect="mobile" points=4
-# HTTP/2 puts all objects on one TCP connection, and TCP hands over its bytes in order. One lost packet makes all
-# objects behind it wait for a round trip, although their bytes have arrived (head-of-line blocking), as in the run with
-# one loss. With six connections a loss stops only the objects of its own connection: one sixth of the page. It also
-# lowers only one of six windows, and six connections begin with six first windows. QUIC keeps an order only within a
-# stream: one loss delays one object, as measured, while the single connection and the handshake of one round trip stay.
-# But HTTP/3 has one congestion window, too, so its rate still falls at a loss.
-#
-# **Rubric.** 4 points: one TCP connection delivers in order, so all objects behind the loss wait; with six connections
-# only those of one connection; a loss makes the only window smaller (or one of six); HTTP/3 delays only the lost
-# object, but has one window. 1 point each. Typical wrong: (1) "HTTP/2 sends more bytes": it sends fewer headers; (2)
-# "UDP loses more packets": the network loses the same ones.
-
 # %% id="stop"
 lab.stop()
-display(lab16.explain("mobile"))
+lab16.explain("mobile")
 lab16.calibration()
 
 # %% [markdown] id="end-of-lab"
@@ -461,8 +463,8 @@ lab16.calibration()
 #   until the TTL ends. It knows the right answer by id and question, and by the addresses and ports of its packet.
 # - A first request costs one round trip for TCP and one for TLS 1.3; QUIC needs one for both. Early data save one
 #   more.
-# - As long as nothing is lost and the link is not full, a file takes round trips by the logarithm of its size: the
-#   window begins with 10 segments and doubles.
+# - As long as nothing is lost and the link is not full, the number of a file's round trips grows with the logarithm of
+#   its size: the window begins with 10 segments and doubles.
 # - HTTP/1.0 pays handshakes for each file. HTTP/2 and 3 ask for all objects at once.
 # - After a loss TCP hands over nothing that lies behind it until the lost packet has come: HTTP/2's objects wait for
 #   each other, HTTP/3's do not.
@@ -479,8 +481,9 @@ lab16.calibration()
 #    each object is a few first windows long, here 30 to 60 kB: six connections begin with six windows of 10 segments
 #    each, and one connection with one. With smaller objects their handshakes cost more than that; with larger objects
 #    two of the eight wait long for a second turn.</details>
-# 4. Why is a bad answer kept so much worse than one that is only shown? <details><summary>Answer</summary>All who ask
-#    this resolver get it, until its TTL ends, and the forger has chosen the TTL.</details>
+# 4. Why does it do more harm if a resolver keeps a false answer than if one user gets it once?
+#    <details><summary>Answer</summary>All who ask this resolver get it, until its TTL ends, and the forger has chosen
+#    the TTL.</details>
 #
 # ### Where to read on
 #

@@ -5,9 +5,9 @@
 # (Lab 06), congestion control and ECN (labs 11 and 12).
 #
 # A data centre joins its racks by many equal paths, and its servers answer all at once. You configure a fabric of
-# leaves and spines by BGP, and predict how flows meet on its paths. You cut a spine. Then eight servers answer one
-# host at the same instant. You predict from how many answers on a packet is lost, and what that costs. In the end you
-# keep a queue short with DCTCP, a TCP that reacts to how many of its packets are marked.
+# leaves and spines by BGP, and predict how flows meet on its paths. You cut a spine. Then eight servers answer one host
+# at the same instant. You predict how many answers it takes to lose a packet, and what that costs. In the end you keep
+# a queue short with DCTCP, a TCP that reacts to how many of its packets are marked.
 
 # %% id="imports"
 from linklab import frr, lab17, measure, show, start
@@ -37,10 +37,11 @@ show.network(lab)
 #      network 10.0.6.0/24
 #     exit
 #
-# The timers: a *keepalive* each second, and a neighbour that is silent for 3 s is given up. The fourth line has its
-# question below. **Your turn:** complete the function. First leave the fourth line out, and look at the routes of
-# leaf1 (`ip route show proto bgp`); then add it. Wait with `frr.wait_for_routes(lab)` and `lab.sleep(5)`. A second
-# `frr.configure` adds lines to the first, and takes none away.
+# The timers: a *keepalive* each second, and a neighbour that is silent for 3 s is given up. The second line lets routes
+# pass without a policy, which RFC 8212 forbids by default. A question below is about the fourth line. **Your turn:**
+# complete the function. First leave the fourth line out, and look at the routes of leaf1 (`ip route show proto bgp`);
+# then add it. Wait with `frr.wait_for_routes(lab)` and `lab.sleep(5)`. A second `frr.configure` adds lines to the
+# first, and takes none away.
 
 
 # %% answer="bgp"
@@ -91,7 +92,7 @@ lab17.check_relax({"relax": relax}).require()
 # ## 2. Who meets whom (45 minutes)
 #
 # A router that has several next hops should not send the packets of one flow over all of them: they would overtake each
-# other, and TCP would take that for loss (RFC 2991). So it computes a *hash* of each packet's header, and the hash
+# other, and TCP may take that for loss (RFC 2991). So it computes a *hash* of each packet's header, and the hash
 # chooses the next hop. A good hash spreads flows as fair coins would, whatever the flows are. And it is blind: it does
 # not know what other flows do.
 #
@@ -109,9 +110,9 @@ chances = {"even": 100 * 6 / 16, "together": 100 * 2 / 16, "alone": 100 * 24 / 2
 lab17.check_chances(chances).require()
 
 # %% [markdown] id="spread-task"
-# What is hashed? `net.ipv4.fib_multipath_hash_policy` is 0 for the addresses alone, as Linux has it at first, and 1 for
-# the addresses and ports. With `measure.PageFlow("h1", "h3", duration_s=1, objects=100, object_bytes=100, pause_s=10)`
-# h1 loads 100 small objects from h3, each over a connection of its own.
+# What is hashed? `net.ipv4.fib_multipath_hash_policy` is 0 by default: only addresses are hashed. With 1, ports are
+# hashed too. With `measure.PageFlow("h1", "h3", duration_s=1, objects=100, object_bytes=100, pause_s=10)` h1 loads 100
+# small objects from h3, each over a connection of its own.
 #
 # Before you measure: how many of the 100 connections will the fuller spine carry, with 0 and with 1?
 #
@@ -140,11 +141,11 @@ lab17.check_spread(spread).require()
 # %% [markdown] id="rates-task"
 # Few large flows are another matter: chance decides who meets whom, and it stays so while the flows last. The next cell
 # runs four transfers for 8 s (policy 1 is still set), and says which spine each of them took. Their *max-min* rates
-# follow from that: flows that meet share their spine's link in equal parts, and who is alone has it alone (Lab 06).
-# Headers leave 95.6 % of a link's rate for data.
+# follow from that: flows that meet share their spine's link in equal parts, and a flow that is alone gets all of it
+# (Lab 06). Headers leave 95.6 % of a link's rate for data.
 #
 # **Your turn:** compute the max-min rate of each flow in Mbit/s: `rates["h1-h3"]`, and so on. Compute them from
-# `spine`, which has the spine of each flow: with each run of the cell ports are others, and so is who meets whom.
+# `spine`, which has the spine of each flow: each run of the cell uses other ports, so other flows meet.
 
 # %% answer="rates"
 four = measure.run_together(
@@ -157,7 +158,7 @@ print(four, "\n", spine)
 ### BEGIN SOLUTION
 data_mbps = 0.956 * fabric.links[0].rate_mbps
 rates = {flow: data_mbps / list(spine.values()).count(its) for flow, its in spine.items()}
-print(rates)
+print({flow: round(rate, 2) for flow, rate in rates.items()})
 ### STARTER
 # rates = dict.fromkeys(spine)  # YOUR TURN: rates = {flow: ... for flow in spine}
 ### END SOLUTION
@@ -175,9 +176,9 @@ lab17.check_rates(four, rates).require()
 # see who meets whom, and where packets wait.
 #
 # **Optional** (its last line, no points): MPTCP (RFC 8684) splits one connection into *subflows*. Each has a port of
-# its own, so the hash gives each a spine by itself. `lab17.multipath(lab, 4)` sends from h1 to h3 over four subflows,
-# and returns the rate of all together in Mbit/s. What is the most that h1 can get with one subflow, and with four? How
-# likely is it that four subflows use both spines?
+# its own, so the hash chooses a spine for each of them separately. `lab17.multipath(lab, 4)` sends from h1 to h3 over
+# four subflows, and returns the rate of all together in Mbit/s. What is the most that h1 can get with one subflow, and
+# with four? How likely is it that four subflows use both spines?
 
 # %% id="replay"
 small = {"duration_s": 1, "objects": 1, "object_bytes": 250_000, "pause_s": 10}
@@ -229,12 +230,13 @@ lab17.check_claim(wrong_sentence, shows_it).require()
 # %% [markdown] id="cut-task"
 # ## 3. A spine is cut (25 minutes)
 #
-# `lab17.streams(seconds)` has eight streams, a packet each 10 ms. `measure.Cut("spine1", duration_s=4, start_s=1)` sets
-# all interfaces of spine1 and those at the other ends of its cables down. With `silent=True` all packets are lost on
-# these cables, and no interface notices.
+# `lab17.streams(seconds)` has eight streams, a packet each 10 ms. `measure.Cut("spine1", duration_s=4, start_s=1)`
+# takes down all interfaces of spine1, and those at the other ends of its cables. With `silent=True` all packets are
+# lost on these cables, and no interface notices.
 #
-# **Predict** the shortest and the longest time for which the packets of flows by spine1 are lost after a *silent* cut,
-# in seconds. A keepalive comes each second, and the hold time is 3 s. Any prediction earns the point.
+# You know this from Lab 15: the hold time is BGP's dead interval. New here is which flows notice. **Predict** the
+# shortest and the longest time for which the packets of flows by spine1 are lost after a *silent* cut, in seconds. A
+# keepalive comes each second, and the hold time is 3 s. Any prediction earns the point.
 
 # %% answer="cut-predict"
 outage = lab17.predict(
@@ -287,10 +289,10 @@ lab17.check_moved({"moved": moved}).require()
 # ## 4. All answer at once (40 minutes)
 #
 # In the new network, h1 asks the eight servers of its rack. `lab17.asks(number)` has so many requests, all at the same
-# instant, over connections of their own; the ninth goes to the first server again. An answer has ten segments, just
-# the first window of TCP (RFC 6928): no server waits for an acknowledgement. Linux lets the packet that closes the
-# connection (FIN) leave besides, so each answer is 11 packets. All go through the queue of leaf1-eth1. The links of
-# the servers have no rate of their own, so all answers are there at once.
+# instant, over connections of their own; the ninth goes to the first server again. An answer has ten segments, just the
+# first window of TCP (RFC 6928): no server waits for an acknowledgement. Linux also lets the closing packet (FIN) leave
+# at once, so each answer is 11 packets. All go through the queue of leaf1-eth1. The links of the servers have no rate
+# of their own, so all answers reach leaf1 at once.
 #
 # **Predict** two numbers. `requests`: how many requests does it take until a packet is lost?
 # (`rack.links[0].queue_packets` is how many packets the queue holds.) `late`: if all segments of an answer are lost,
@@ -324,7 +326,8 @@ lab17.check_predicted(incast).require()
 #
 # **Your turn:** measure four runs. `answers["fits"]`: the most requests without a loss; `answers["first"]`: one more;
 # `answers["twice"]`: twice as many as fit; then switch the probe on again (`tcp_early_retrans=3` on all servers):
-# `answers["probe"]`, as many as in `twice`.
+# `answers["probe"]`, as many as in `twice`. Without a probe the slowest answer takes the least timeout, and besides it
+# the round trips and the time in the queue: some 237 ms on the course network.
 #
 # After the check a cell without points takes a minute for 1 to 32 requests, again without a probe. Look at the
 # *goodput*: the data of all answers, divided by the time until the last one is there.
@@ -444,12 +447,13 @@ lab17.check_marking(marks).require()
 # answers, and for the mouse of section 5? Name one thing that would help more.
 
 # %% [markdown] reflect="fabric" points=3
-# (1) Nothing: the answers meet in the queue of the last link, behind the leaf, and spines lie before it. (2) The first
-# loss comes with twice as many answers. But a queue that is twice as long also delays the mouse beside a CUBIC elephant
-# twice as long. (3) The mouse waits for about K packets only. But the first windows arrive before any mark can reach a
-# server, so the loss of incast stays, as long as the number of answers times the first window is more than the queue
-# holds. (It leaves more room in the queue if elephants are there, too.) What helps more: smaller first windows, answers
-# that are spread in time, a least timeout of about the round trip, or tail loss probes.
+# (1) Nothing: all servers hang on h1's own leaf, so no answer crosses a spine. Even if they did, they would meet in the
+# queue of the last link. (2) The first loss comes with twice as many answers. But a queue that is twice as long also
+# delays the mouse beside a CUBIC elephant twice as long. (3) The mouse waits for about K packets only. But the first
+# windows arrive before any mark can reach a server, so the loss of incast stays, as long as the number of answers times
+# the first window is more than the queue holds. (It leaves more room in the queue if elephants are there, too.) What
+# helps more: smaller first windows, answers that are spread in time, a least timeout of about the round trip, or tail
+# loss probes.
 #
 # **Rubric.** 3 points: (1) nothing, as the queue is at the last link; (2) the loss comes later, but the mouse waits
 # longer; (3) the mouse waits for K, but the first windows come before any mark, with one help that is named. 1 point
@@ -464,15 +468,18 @@ lab17.calibration()
 # %% [markdown] id="end-of-lab"
 # ## Summary
 #
-# - Leaf and spine give as many equal paths as spines. BGP uses them all if it may take equally long lists of autonomous
-#   systems for equal.
+# - Leaf and spine give as many equal paths as spines. BGP uses all of them if you allow it to treat AS paths of equal
+#   length as equal.
 # - A hash keeps each flow on one path. Many small flows spread by the binomial law. Few large flows meet: with four
 #   flows and four spines in 91 of 100 cases.
 # - A silent failure costs flows between *hold time minus keepalive* and the *hold time*; one that an interface sees
-#   costs milliseconds.
-# - Incast: packets are lost as soon as the first windows that arrive together are more than the queue holds. A lost end
-#   costs the least timeout, in Linux 200 ms, unless a probe tells of it.
-# - DCTCP keeps the queue near K, because it lowers its window by half the share of its packets that is marked.
+#   costs milliseconds. That is so if nothing but BGP watches the neighbour: BFD (Lab 15) tells within some tenths of a
+#   second.
+# - Incast: packets are lost as soon as the first windows that arrive together are more than the queue holds. If the end
+#   of an answer is lost, it comes 200 ms late (Linux's least timeout), unless a probe tells of it.
+# - DCTCP keeps the queue near K, because it lowers its window by half the share of its packets that is marked. It is
+#   for networks whose senders and queues have one owner: a sender that lowers its window by more at each mark gets less
+#   beside it, and RFC 8257 rules it out for the public Internet without more measures.
 #
 # **Review questions** (no points)
 #

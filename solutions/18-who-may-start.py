@@ -6,8 +6,9 @@
 #
 # In the middle of the network stand devices that remember: a home router with NAT, a filter, a server's queue of
 # half-open connections. What they remember decides who may start to talk to whom, and for how long. You build these
-# devices from rules, find out when they forget, and see what breaks when they drop too much. Then you see how hosts
-# find each other's addresses on one cable, where nobody decides. **Do such experiments only in networks that you made
+# devices from rules, find out when they forget, and see what breaks when they drop too much. So in sections 1 to 6
+# devices that remember decide. In section 7 all are on one cable: there nobody remembers who may say what, and
+# everybody is believed. Section 8 says what IPv6 changes. **Do such experiments only in networks that you made
 # yourself**, as these, whose packets never leave your lab.
 
 # %% id="imports"
@@ -29,9 +30,9 @@ show.network(lab)
 # A home router helps with **network address translation** (NAT, RFC 3022). In each packet that leaves the home it
 # writes its own outer address in place of the source, and another port if this one is taken. It remembers this as a
 # *mapping*, and in the answer it puts the home's address and port back. In Linux, nftables does this. The next cell
-# makes a table, and in it a chain: it sees the first packet of each exchange that leaves a router, and all other
-# packets follow the mapping. `masquerade` is the statement that changes the source; before it stands which packets are
-# meant: `oifname r1-eth1` means "leaves by the interface r1-eth1".
+# makes a table, and in it a chain: this chain sees only the first packet of each exchange that leaves a router; the
+# mapping then changes all others. `masquerade` is the statement that changes the source; in front of it you write to
+# which packets it applies: `oifname r1-eth1` means "leaves by the interface r1-eth1".
 #
 # **Your turn:** add the rule to the chain `out` of r1, and to that of r2: `nft add rule ip home out ...`.
 
@@ -73,15 +74,15 @@ show.network(seen)
 # ## 2. When does it forget? (15 minutes)
 #
 # UDP has no end that a router could see. So a mapping ends when no packet has used it for some time. RFC 4787 asks for
-# two minutes at least. The next cell prints the two limits of Linux, of which one is shorter. The larger one is for a
-# *stream*: a mapping becomes one when packets have passed both ways, and one more passes later than two seconds after
-# the first. All other mappings have the smaller limit.
+# two minutes at least. The next cell prints the two limits of Linux. One of them is shorter than RFC 4787 asks for:
+# which? The larger one is for a *stream*: a mapping becomes one when packets have passed both ways, and another one
+# passes more than two seconds after the first. All other mappings have the smaller limit.
 #
 # `lab18.late(lab, silence_s, exchanges)` is True if the late datagram got home. A minute of silence takes none of your
 # time. **Predict** after how many seconds of silence it does not get home any more: if h3 has answered one question,
-# and if it has answered four, asked at 0, 1, 2 and 3 s. **Then** find, for both cases, two silences, one second apart,
-# of which the shorter one still works. Begin where you predict the end; if it is elsewhere, halve what is left. Store
-# all probes by their silence.
+# and if it has answered four, asked at 0, 1, 2 and 3 s. **Then** find, for both cases, two silences, one second apart:
+# after the shorter one the datagram gets home, after the longer one it does not. Begin at your prediction, and bisect.
+# Store all probes by their silence.
 
 # %% answer="life"
 print(lab["r1"].cmd("sysctl -a 2>/dev/null | grep nf_conntrack_udp_timeout"))
@@ -105,10 +106,11 @@ lab18.check_life(probes).require()
 # %% [markdown] id="call-task"
 # ## 3. Two homes call each other (25 minutes)
 #
-# h1 and h2 want to talk without h3 in between, as in a video call. Neither can start: the other one has no address
-# that the Internet knows. *Hole punching* (RFC 5128) is the way out. Both ask h3, and h3 tells each one from which
-# address and port it sees the other. Then both send to there. This needs routers that keep the port when the same host
-# sends to somebody else (RFC 4787, REQ-1). Linux does, as long as the port is free.
+# h1 and h2 want to talk without h3 in between, as in a video call. Neither can start: the other one has no address that
+# the Internet knows. *Hole punching* (RFC 5128) is the way out. Both ask h3, and h3 tells each one from which address
+# and port it sees the other. Then each sends to that address and port. This needs routers that keep the port when the
+# same host sends to somebody else. (RFC 4787, REQ-1, asks for one mapping for all destinations.) Linux makes a new
+# mapping for each destination, but keeps the port's number while it is free.
 #
 # `lab18.call(lab, 0, 2)` does this: h1 sends five datagrams, one a second from 0 s on, and h2 five from 2 s on, counted
 # from h3's answer. It returns at which instants each home got datagrams from the other one. Run the next cell: the call
@@ -180,7 +182,8 @@ lab18.check_hang(hang).require()
 #
 # The chain `through` sees the packets that r1 forwards. `tcp flags syn` chooses SYNs and SYN-ACKs.
 # `tcp option maxseg size set 1000` makes an MSS of 1000 out of every larger one. In the place of the number you can
-# write `rt mtu`: then r1 takes the smaller MTU of the two cables by which the SYN comes and leaves, less the headers.
+# write `rt mtu`: then r1 takes the smaller of two MTUs (of the cable on which the SYN arrives, and of the one on which
+# it leaves), minus the headers.
 #
 # **Predict** the largest MSS with which all segments pass the cable of 1400 bytes. **Then** add one rule to r1, so
 # that the page arrives. Do not change h3, nor any MTU.
@@ -299,9 +302,9 @@ lab18.check_claim(wrong_sentence, shows_it).require()
 #
 # A *SYN cookie* (RFC 4987, section 3.6) is a sequence number that the server computes from both addresses, both ports,
 # a secret and the time. For this connection it keeps nothing. If the client's next packet acknowledges the number, the
-# server knows that it has sent it, and only then makes the connection. Of the SYN's options a rough MSS fits into the
-# number, and Linux puts some more into the timestamp of its SYN-ACK; the rest is lost. So Linux sends cookies only
-# once the backlog is full.
+# server knows that the number is its own, and only then makes the connection. Of the SYN's options a rough MSS fits
+# into the number, and Linux puts some more into the timestamp of its SYN-ACK; the rest is lost. So Linux sends cookies
+# only once the backlog is full.
 #
 # **Your turn:** turn them on at h3 (`sysctl -w net.ipv4.tcp_syncookies=1`). The check floods h3 four times as fast as
 # you did.
@@ -320,8 +323,9 @@ lab18.check_cookies(server).require()
 # ## 7. Who has this address? (15 minutes)
 #
 # On one cable, or at one switch, no router decides. A host that wants to send to a neighbour asks all of them by ARP
-# who has the address (RFC 826), and believes the answer. It believes one for which it has not asked, too, and the last
-# one counts. Whoever answers for another host's address gets its packets: *ARP spoofing*.
+# who has the address (RFC 826), and believes the answer. If it has an entry for this address, it also believes an
+# answer for which it has not asked (*gratuitous ARP*), and the last one counts. Whoever answers for another host's
+# address gets its packets: *ARP spoofing*.
 #
 # `lab18.office()` is a new network: h1, h2 and h3 at the switch s1. `lab18.spoof(office)` records this: h1 pings h2 six
 # times, one a second. Between the second and the third ping, h3 tells h1 that h2's IP address is at h3's MAC address.
@@ -391,10 +395,11 @@ h1_address
 lab18.check_slaac(server, h1_address).require()
 
 # %% [markdown] id="ndp-text"
-# In the next cell r1 advertises once more: its message goes to ff02::1, which is all hosts of the cable. Then the cell
+# In the next cell r1 advertises once more: its message goes to ff02::1, which is all nodes of the cable. Then the cell
 # empties r3's table of neighbours, and lets h1 ping h3. In place of ARP, r3 asks with a *neighbour solicitation* (RFC
 # 4861) from its link-local address. Only h3 must look at it: it goes to a multicast address that ends in the last 24
-# bits of the address wanted. (The last lines: after five seconds both ask whether the other one is still there.)
+# bits of the address wanted. (The last lines: each asks whether the other one is still there, five seconds after it
+# first sent to an address that it had not confirmed.)
 #
 # Then h3 sends h1 three pings of 1500 bytes. The cable of 1400 bytes is too narrow for these, and for their answers (r1
 # tells h1 so, which the list does not show). Why is only the third ping answered? Find out who cuts a large packet.
@@ -467,15 +472,16 @@ lab18.calibration()
 #
 # - NAT rewrites addresses, and remembers what it rewrote. A mapping of UDP ends after some silence: 30 s in Linux, and
 #   120 s if packets have passed both ways for more than two seconds.
-# - A host behind NAT can start a conversation, and nobody outside can start one with it. Two such hosts reach each
-#   other if both start, if their routers keep the port, and if these drop without an answer what they do not expect.
-# - A filter that drops "too big" breaks all transfers whose full segments meet a narrower cable, while small packets
-#   pass. An MSS that fits, written into the SYN, avoids it for TCP.
+# - A host behind NAT can start a conversation. Behind a NAT that filters as Linux does nobody outside can, unless the
+#   owner forwards a port. Two such hosts reach each other if both start, if their routers keep the port, and if these
+#   drop without an answer what they do not expect.
+# - A filter that drops "too big" breaks transfers whose full segments meet a narrower cable, unless the sender probes
+#   for the size (Lab 08). Small packets pass. An MSS that fits, written into the SYN, avoids it for TCP.
 # - A server's memory for half-open connections holds rate times lifetime of them, up to the backlog. Linux shortens
 #   the lifetime where more than half is taken, so only a fast flood fills it. SYN cookies need no memory.
-# - On one cable hosts believe who says that an address is theirs: ARP has no proof, and neighbour discovery of IPv6
-#   has none either. A switch that knows who has which address can drop false answers.
-# - An IPv6 host forms its address of a router's prefix and its MAC address, or of a random number.
+# - On one cable hosts believe anyone who claims an address: ARP has no proof, and neighbour discovery of IPv6 has none
+#   either. A switch that knows who has which address can drop false answers.
+# - An IPv6 host forms its address from a router's prefix and its MAC address, or from a random number.
 # - In IPv6 only the sender cuts packets, so "packet too big" must pass. A dead path beside a live one costs a pause.
 #
 # **Review questions** (no points)

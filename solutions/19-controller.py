@@ -95,10 +95,10 @@ lab19.check_fixed(windows).require()
 #
 # Packets under way = rate x round trip (Little's law). A window of 5 packets is smaller than the bandwidth-delay
 # product of `steady`, so instants are lost. A window of 60 is larger: the link is used, and all that is too much waits.
-# Reno, CUBIC and BBR look for a window between, and three more traces make it hard. `cellular`: a phone in a car.
-# `satellite`: a dish whose link is set up anew every 15 s, with another rate, after a gap in which no packet leaves.
-# `wireless`: a channel that many share. No trace is a recording: the documentation names the papers that their models
-# are from ("A link that changes").
+# Reno, CUBIC and BBR look for a window between these two. Three more traces make that hard. `cellular`: a phone in a
+# car. `satellite`: a dish whose link is set up anew every 15 s, with another rate, after a gap in which no packet
+# leaves. `wireless`: a channel that many share. No trace is a recording: the page "A link that changes" of the
+# documentation names the papers behind the models.
 #
 # Throughput divided by delay is called *power* (Kleinrock, 1979); here the delay is the one that 95 % of the packets
 # do not exceed. The *score* compares a run's power with that of a sender that knows the trace. That sender sends each
@@ -138,7 +138,7 @@ lab19.check_predicted(predicted).require()
 #
 # **Your turn:** measure all twelve pairs of a trace and a congestion control: `reno`, `cubic`, `bbr`. Store them by
 # name, as `"cellular reno"`. This takes some minutes. `record` names the interfaces that table and figure need, and no
-# others. `lab19.filled` reads off CUBIC's run what you predicted, and the check compares it.
+# others. `lab19.filled` reads the two numbers that you predicted from CUBIC's run, and the check compares them.
 
 # %% answer="transfers"
 transfers = {f"{name} {control}": None for name in traces for control in lab19.CONTROLS}
@@ -221,7 +221,7 @@ lab19.check_claim(wrong, shows).require()
 # | `on_acknowledgement` | packets have arrived; `rtt_ms` is the round trip of the last one |
 # | `on_loss` | packets are lost: three later packets have arrived |
 # | `on_timeout` | nothing was heard for long: all packets under way are given up |
-# | `may_fly` | after all else, and at least every 10 ms: how many packets may be on their way? |
+# | `may_fly` | after each of the other calls, and at least every 10 ms: how many packets may be on their way? |
 #
 # A good controller does three things on every link. The check cells below try them:
 #
@@ -236,8 +236,8 @@ lab19.check_claim(wrong, shows).require()
 # scores next to those of section 2, and draws a run.
 #
 # 1. Begin with a rule that you know: grow by one packet in each round trip, and halve at a loss (Reno). Predict its
-#    score on `cellular` from the table of section 2, then run the cell. (The ten packets of the starter may have a
-#    better score, but they do not use the link.)
+#    score on `cellular` from the table of section 2, and write it down first. Then run the cell. (The ten packets of
+#    the starter may have a better score, but they do not use the link.)
 # 2. Then keep the queue short: `rtt_ms` minus the least round trip is about the time in the queue. Which score would a
 #    sender have that uses all capacity, and whose packets wait for 20 ms? On these traces no sender of section 2 is as
 #    good.
@@ -264,10 +264,13 @@ lab19.calibration()
 # ## Summary
 #
 # - A window, a rate and a delay belong together: packets under way = rate x round trip (Little's law). On a link of one
-#   rate, a window below the bandwidth-delay product loses throughput, and one above it only adds delay.
+#   rate, a window below the bandwidth-delay product loses throughput, and one above it only adds delay, and losses once
+#   the queue is full.
 # - On a link that changes no sender knows the bandwidth-delay product. Loss comes late where the queue is deep. Delay
 #   and the rate of arrivals tell earlier.
 # - An instant that is not used is lost. A few packets that wait are the price for using what comes by surprise.
+# - Two copies of FAST, which compares round trips with the least one, can divide a link unequally: if the first packets
+#   of one wait behind the other's, it takes this wait for part of the empty path, and keeps more packets in the queue.
 #
 # **The contest.** Your score has no points here. Your course may run `linklab contest` with all controllers, on traces
 # that nobody has seen. So a controller that knows the three public traces by heart does not win.
@@ -280,6 +283,10 @@ lab19.calibration()
 # 2. Why does the least round trip that a controller has seen become wrong when the path changes?
 #    <details><summary>Answer</summary>If the new path is longer, the difference to the old least round trip looks like
 #    time in a queue, so the window becomes too small. BBR forgets its least round trip after 10 s.</details>
+# 3. Your controller keeps the queue short. What does it get beside a CUBIC flow in the same queue?
+#    <details><summary>Answer</summary>Little: CUBIC fills the queue, your round trips grow, and your window shrinks. So
+#    delay-based senders need queues of their own (Lab 12), or all senders alike. (J. Mo and others, *Analysis and
+#    Comparison of TCP Reno and Vegas*.)</details>
 #
 # ### Where to read on
 #

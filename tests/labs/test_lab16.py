@@ -174,10 +174,10 @@ test_wrong_answers_that_look_right = refused(WRONG)
 
 
 def test_a_claim_is_shown_by_a_slow_link_and_by_nothing_else() -> None:
-    tenfold = longer(SLOW, 10 * 4 * TRIP_MS)
+    twofold = longer(SLOW, 4 * TRIP_MS)
     for given, says in (
         (FAST, "no tenth of its rate"),
-        (tenfold, "so it is true here that"),
+        (twofold, "so it is true here that"),
         (LOSSY["HTTP/3"], "http"),
     ):
         refuses(lab16.check_claim, (3, given), says)

@@ -130,7 +130,7 @@ def _next_hops(state: NetworkState, leaf: str, other: str, prefix: str, spines: 
         )
         return Check.failing(what, "it has no route", hints, expected, "none")
     hints = (
-        "both paths are equally long, but their lists differ: BGP takes several paths only if the lists are the same",
+        "both paths are equally long, but FRR by itself takes several only if they come from neighbours in one AS",
         f"on {leaf}, below router bgp {AS[leaf]}: which line lets lists differ that are equally long?",
         f"on {leaf}: bgp bestpath as-path multipath-relax",
     )
