@@ -14,7 +14,8 @@ import linklab
 from linklab.course import using
 from linklab.errors import LinklabError
 from linklab.labs import NOTHING
-from linklab.labs.lab17 import figures, incast, marking, multipath
+from linklab.labs.lab17 import figures, incast, marking
+from linklab.labs.lab17.multipath import multipath
 from linklab.labs.lab17 import rules as lab17
 from linklab.labs.lab17.networks import AS, LEAVES, PAIRS, K, asks, fabric, peers, prefixes, rack, spines_of, streams
 from linklab.labs.lab17.predicted import PREDICTIONS
@@ -411,10 +412,10 @@ def test_the_figure_of_queues_names_the_threshold() -> None:
 @pytest.mark.lab
 def test_four_subflows_are_one_transfer(virtual: Kind, tmp_path: Path) -> None:
     with linklab.start(rack(), folder=tmp_path) as lab:
-        assert 0 < multipath.multipath(lab, 4, 0.2) < 40
+        assert 0 < multipath(lab, 4, 0.2) < 40
         assert lab["h1"].cmd("nstat -azs MPTcpExtMPJoinSynTx").split()[-2] == "3"
         with pytest.raises(LinklabError, match="1 to 8"):
-            multipath.multipath(lab, 9)
+            multipath(lab, 9)
 
 
 @pytest.mark.parametrize("spines", [2, 4])
