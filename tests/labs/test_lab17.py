@@ -15,8 +15,8 @@ from linklab.course import using
 from linklab.errors import LinklabError
 from linklab.labs import NOTHING
 from linklab.labs.lab17 import figures, incast, marking
-from linklab.labs.lab17.multipath import multipath
 from linklab.labs.lab17 import rules as lab17
+from linklab.labs.lab17.multipath import multipath
 from linklab.labs.lab17.networks import AS, LEAVES, PAIRS, K, asks, fabric, peers, prefixes, rack, spines_of, streams
 from linklab.labs.lab17.predicted import PREDICTIONS
 from linklab.measure import (
