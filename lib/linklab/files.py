@@ -249,10 +249,15 @@ def _sweep(folder: Path) -> None:
 
 
 def _remove_unclaimed(left: Path) -> None:
-    """Remove a file or folder of this user's if nobody holds its lock. Raises OSError where somebody does."""
+    """Remove a file or folder of this user's if nobody holds its lock. Raises OSError where somebody does.
+
+    A folder in which something is mounted is in use: a confined kernel sees the judge's so, and not its lock.
+    """
     status = left.lstat()
     is_folder = stat.S_ISDIR(status.st_mode)
     if status.st_uid != os.geteuid() or not (is_folder or stat.S_ISREG(status.st_mode)):
+        return
+    if is_folder and any(os.path.ismount(inner) for inner in left.iterdir()):
         return
     claim = os.open(left, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:

@@ -49,6 +49,18 @@ print(json.dumps(list(made.values())))
     assert max(made) < 20_000
 
 
+def test_a_temporary_folder_of_the_student_s_side_leaves_the_student_s_files() -> None:
+    """What looks like a folder that a killed process left is the judge's room."""
+    assert "controller.py" in confined("""
+import json, os
+from linklab.files import temporary_folder
+open("controller.py", "w").close()
+with temporary_folder():
+    pass
+print(json.dumps(os.listdir()))
+""")
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root's submissions run as users of their own")
 def test_no_two_judges_run_submissions_as_the_same_user() -> None:
     alike = "import os; os.getpid = lambda: 4321\n" + ROOM + "print(room.user, flush=True); sys.stdin.read()"
