@@ -305,7 +305,10 @@ class Lab:
         return schema.load(NetworkState, self.process.call(lab_api.state), "the network read back")
 
     def tables(self) -> NodeTables:
-        """Return what daemons of switches and routers know now: flow tables, and what FRR shows. It takes no time."""
+        """Return what daemons of switches and routers know now: flow tables, and what FRR shows.
+
+        Daemons that were asked go on a little later, so digits of what follows may move.
+        """
         return schema.load(dict[str, dict[str, str]], self.process.call(lab_api.tables), "what daemons know")
 
     @schema.checked

@@ -24,7 +24,7 @@ from linklab.show.chart import style_numbers
 from linklab.show.stage.columns import PlayedRun, about_run, words_of_flow
 from linklab.show.stage.facts import about_network
 from linklab.show.stage.layout import place, positions
-from linklab.show.stage.scene import Drawable, HasTables, NetworkScene, description, scene_of
+from linklab.show.stage.scene import Drawable, NetworkScene, description, scene_of
 from linklab.show.stage.svg import Picture, picture_of
 from linklab.show.widgets.page import inline_of, packed, page_of
 
@@ -162,8 +162,7 @@ def network(
     runs = [it for it in things if isinstance(it, Run | Recording)]
     if len(things) == 1 and not runs:
         scene = scene_of(things[0])
-        tables = things[0].tables() if isinstance(things[0], HasTables) else {}
-        return NetworkPicture([_shown(scene, highlight, title or "", tables)], title or f"Network {scene.name}".strip())
+        return NetworkPicture([_shown(scene, highlight, title or "", {})], title or f"Network {scene.name}".strip())
     if len(runs) != len(things) or not 1 <= len(runs) <= MOST_RUNS:
         raise MeasurementError(f"{len(things)} things cannot be shown side by side: give a network, or one or two runs")
     names = list(labels) or [f"run {number}" for number in range(1, len(runs) + 1)]

@@ -15,7 +15,6 @@ from linklab.network import (
     InterfaceState,
     NetworkState,
     NodeState,
-    NodeTables,
     Shape,
     Topology,
     expected_state,
@@ -47,15 +46,6 @@ class HasState(Protocol):
 
     def state(self) -> NetworkState:
         """The network as it is now."""
-        ...
-
-
-@runtime_checkable
-class HasTables(Protocol):
-    """A running lab, as far as the inspector asks its daemons."""
-
-    def tables(self) -> NodeTables:
-        """What daemons of its nodes know now."""
         ...
 
 
