@@ -6,7 +6,7 @@ import hashlib
 import re
 from base64 import b64encode
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from itertools import pairwise
@@ -18,7 +18,7 @@ from linklab.measure import Recording, Run, VaryingResult
 from linklab.measure.events.table import Event
 from linklab.measure.flow_names import without_ports
 from linklab.measure.recordings import write
-from linklab.network import NodeTables, Path
+from linklab.network import Path
 from linklab.record import RUNS_MIME, somebody_watches
 from linklab.show.chart import style_numbers
 from linklab.show.stage.columns import PlayedRun, about_run, words_of_flow
@@ -55,7 +55,6 @@ class Shown:
     picture: Picture
     words: str
     run: PlayedRun | None = None
-    tables: NodeTables = field(default_factory=dict)
 
     @property
     def about(self) -> dict[str, Any]:
@@ -64,7 +63,7 @@ class Shown:
             "svg": self.picture.svg,
             "size": [self.picture.width, self.picture.network_height],
             "words": self.words,
-            **about_network(self.scene, self.tables),
+            **about_network(self.scene, self.run.recording.tables if self.run else {}),
         }
         return about | (about_run(self.run, self.picture.lines) if self.run else {})
 
@@ -162,7 +161,7 @@ def network(
     runs = [it for it in things if isinstance(it, Run | Recording)]
     if len(things) == 1 and not runs:
         scene = scene_of(things[0])
-        return NetworkPicture([_shown(scene, highlight, title or "", {})], title or f"Network {scene.name}".strip())
+        return NetworkPicture([_shown(scene, highlight, title or "")], title or f"Network {scene.name}".strip())
     if len(runs) != len(things) or not 1 <= len(runs) <= MOST_RUNS:
         raise MeasurementError(f"{len(things)} things cannot be shown side by side: give a network, or one or two runs")
     names = list(labels) or [f"run {number}" for number in range(1, len(runs) + 1)]
@@ -171,7 +170,7 @@ def network(
     played = [_played(run, name) for run, name in zip(runs, names, strict=True)]
     if event and not any(event in run.events for run in played):
         raise MeasurementError('this event is of another run: choose it of this one, as run.events.first("loss")')
-    shown = [_shown(run.scene, highlight, title or "", run.recording.tables, run) for run in played]
+    shown = [_shown(run.scene, highlight, title or "", run) for run in played]
     return NetworkPicture(shown, title or "A recorded run", event)
 
 
@@ -187,18 +186,14 @@ def _played(run: Run | Recording, name: str) -> PlayedRun:
 
 
 def _shown(
-    scene: NetworkScene,
-    highlight: Path | Sequence[str] | None,
-    title: str,
-    tables: NodeTables,
-    run: PlayedRun | None = None,
+    scene: NetworkScene, highlight: Path | Sequence[str] | None, title: str, run: PlayedRun | None = None
 ) -> Shown:
     if not scene.nodes:
         raise NetworkError("this network has no nodes, so there is nothing to draw")
     names = highlight.node_names if isinstance(highlight, Path) else tuple(highlight or ())
     chosen = _cables_of(scene, names)
     picture = picture_of(place(scene, positions(scene)), chosen, title, run.loads if run else None)
-    return Shown(scene, picture, _alt_text(scene, names, chosen, run), run, tables)
+    return Shown(scene, picture, _alt_text(scene, names, chosen, run), run)
 
 
 def _alt_text(scene: NetworkScene, names: Sequence[str], chosen: Sequence[int], run: PlayedRun | None) -> str:
