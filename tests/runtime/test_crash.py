@@ -48,15 +48,16 @@ while True:
 def _world(temporary: Path) -> dict[str, set[str]]:
     """What a lab could leave behind on the host: in its own temporary folder, and where user-mode Linux looks for one.
 
-    Other programs of Linklab that run meanwhile have theirs in /tmp.
+    Other programs of Linklab that run meanwhile have theirs in /tmp, and other tests mount disks in their folders.
     """
+    mounts = Path("/proc/self/mounts").read_text().splitlines()
     places = {f"{place}/{name}" for place in ("/tmp", "/dev/shm", "/run", "/var/tmp") for name in os.listdir(place)}
     return {
         "files": {name for name in places if "uml" in name.lower() or "vm_file" in name},
         "temporary": set(os.listdir(temporary)),
         "home": {name for name in os.listdir(Path.home()) if name == ".uml"},
         "interfaces": set(os.listdir("/sys/class/net")),
-        "mounts": set(Path("/proc/self/mounts").read_text().splitlines()),
+        "mounts": {line for line in mounts if "/pytest-of-" not in line or str(temporary.parent) in line},
     }
 
 
