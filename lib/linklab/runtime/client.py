@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 Arguments = TypeVarTuple("Arguments")
 Answer = TypeVar("Answer")
 
-WALL_LIMIT_S = 600.0
 _INTERRUPT_LIMIT_S = 15.0
 _LOOK_UP_S = 0.2
 _KEPT_CHARACTERS = 8_000_000
@@ -56,7 +55,7 @@ class LabProcess:
         cls,
         kind: Kind,
         folder: Path | None,
-        wall_limit_s: float = WALL_LIMIT_S,
+        wall_limit_s: float | None = None,
         *,
         untrusted: bool = False,
         seed: int = 0,
@@ -69,12 +68,14 @@ class LabProcess:
         (see `linklab.start`). Raises `LabError` with the last lines of the console where it does not come up.
         """
         transport = QemuLab if kind.name == "qemu" else UserModeLab
-        return cls(transport(kind, folder, untrusted=untrusted, seed=whole_seed(seed), reads=reads), wall_limit_s, seed)
+        started = transport(kind, folder, untrusted=untrusted, seed=whole_seed(seed), reads=reads)
+        return cls(started, wall_limit_s or kind.wall_limit_s, seed)
 
     @classmethod
-    def borrow(cls, lender: str, wall_limit_s: float, seed: int) -> LabProcess:
+    def borrow(cls, lender: str, wall_limit_s: float | None, seed: int) -> LabProcess:
         """Ask the lender at a socket for a lab. Raises `LabError` where none is given."""
-        return cls(BorrowedLab(lender, wall_limit_s, whole_seed(seed)), wall_limit_s + LONGER_S, seed)
+        borrowed = BorrowedLab(lender, wall_limit_s, whole_seed(seed))
+        return cls(borrowed, (wall_limit_s or borrowed.about.kind.wall_limit_s) + LONGER_S, seed)
 
     @property
     def kind(self) -> Kind:
