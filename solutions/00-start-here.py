@@ -81,12 +81,12 @@ show.network(lab)
 # Cells that call a *check* are graded. A check looks at the running network. If something is missing, the cell stops
 # with an error. The error says what the check expected, what it found, and what you can try. A failed check costs
 # nothing: correct your cell, run it, then run the check again, as often as you like. Each new wrong answer brings the
-# next hint. What counts in the end is the last run of the check.
+# next hint. Only the last run of the check counts.
 #
-# The check calls links with a rate, a delay or a queue *shaped*. Its last lines name three settings that you need not
-# touch. The *MTU* is the size of the largest packet that a link carries. *Up* means switched on. *Offloads* are work
-# that a network card can do for the kernel: they are off, so that each packet is seen. If you run the whole notebook at
-# once, Jupyter stops at the first cell that fails.
+# The check calls links with a rate, a delay or a queue *shaped*. The last lines of its table name three settings that
+# you need not touch. The *MTU* is the size of the largest packet that a link carries. *Up* means switched on.
+# *Offloads* are work that a network card can do for the kernel: they are off, so that each packet is seen. If you run
+# the whole notebook at once, Jupyter stops at the first cell that fails.
 
 # %% check="network" points=2
 lab00.check_network(lab).require()
@@ -102,8 +102,8 @@ lab00.check_network(lab).require()
 # *echo reply*). The time from sending to receiving is the *round-trip time* (RTT).
 #
 # **Your turn:** replace the first `None` by the RTT in ms. Replace the second `None` by how sure you are, from 0 (a
-# guess) to 100 (certain). Or run the cell as it is and type both into the form below it: the cell's next run writes
-# them into the cell.
+# guess) to 100 (certain). Or run the cell as it is, type both numbers into the form below it, and run the cell again:
+# it then holds your numbers.
 
 # %% answer="prediction-rtt"
 ### BEGIN SOLUTION
@@ -160,11 +160,14 @@ lab00.check_measured_rtt(measured_rtt_ms).require()
 # %% [markdown] id="measure-throughput-intro"
 # ## 6. Measure the throughput
 #
-# `iperf3` measures throughput. For ten seconds (`-t 10`), its client (`-c`, with the server's address) sends as much as
-# TCP can to its server (`-s`). `popen` starts the server in the background; `-1` lets it end after one test, and
-# `--forceflush` lets it print each line at once. The second line of the cell waits until the server says that it is
-# listening. `--json` makes the client print its results in a form that Python can read. The cell ends within a second,
-# because the ten seconds pass on the lab's own clock (section 9).
+# `iperf3` measures throughput: its client sends as much as TCP can to its server.
+#
+# - The server (`-s`) runs in the background, which is what `popen` does. It ends after one test (`-1`), and prints each
+#   line at once (`--forceflush`). The second line of the cell waits until the server says that it is listening.
+# - The client (`-c`, with the server's address) sends for ten seconds (`-t 10`), and prints its results in a form that
+#   Python can read (`--json`).
+#
+# The cell ends within a second, because the ten seconds pass on the lab's own clock (section 9).
 
 # %% id="iperf3"
 server = lab["h2"].popen("iperf3 -s -1 --forceflush")
@@ -174,8 +177,8 @@ server.wait()
 report["end"]["sum_received"]
 
 # %% [markdown] id="measure-throughput-task"
-# The output shows the totals at the receiver. The sender's rate is a little higher. The sender stops its clock when its
-# kernel has taken the last byte (8 bits), but part of the data still waits there and in the queue.
+# The output shows the totals at the receiver. The sender's rate is a little higher: it counts a byte (8 bits) as soon
+# as its kernel has taken it, and the last of these bytes still wait in the kernel and in the queue.
 #
 # **Your turn:** what was the throughput in Mbit/s? Convert the unit: iperf3 reports *bits per second*.
 
@@ -269,8 +272,8 @@ lab00.check_queue(waited).require()
 # **Now watch it.** The next cell repeats the experiment for three seconds and records every packet. (A *flow* is what
 # one program sends to another one. `run_together` runs a `TcpFlow`, by iperf3, and a `PingFlow`, by ping, at the same
 # time.) In the figure, `h1` sends from the left. The bar beside the link shows the queue of `h1`. Press *Play* to see
-# the queue fill, and `l` to go to the first packet that the queue drops. *Create New View for Cell Output* (right
-# click) keeps the figure at the side. Click a ping's packet: how long did it wait in the queue?
+# the queue fill, and `l` to go to the first packet that the queue drops. (A right click on the figure, then *Create New
+# View for Cell Output*, keeps it at the side.) Click a ping's packet: how long did it wait in the queue?
 
 # %% id="replay"
 transfer, ping = (
@@ -283,7 +286,8 @@ show.network(recorded)
 # %% [markdown] id="sliders-intro"
 # **Where do a round trip's milliseconds go?** The dots in the next figure are your pings: how many packets each one met
 # in the queue, and its RTT. The lines are theory for one link: the delay, the time to send the ping's bits, and the
-# wait in the queue. Move the sliders: what does each of them change?
+# wait in the queue. (Your idle ping took 20 ms, not 20.16: Mininet's link lets a lone packet enter at once, and Lab 08
+# says how.) Move the sliders: what does each of them change?
 #
 # **Your turn:** suppose you double the queue to 100 packets. How long does a ping take at most during the transfer, in
 # ms? The figure tells you, or a calculation.
@@ -303,6 +307,7 @@ lab00.check_longer(longer_ms).require()
 
 # %% [markdown] id="queue-question"
 # **Question.** The queue is doubled "to lose fewer packets". How does the *throughput* of the transfer change, and why?
+# Save your answer: the first cell of section 9 shows an explanation.
 
 # %% [markdown] reflect="queue" points=1
 # The throughput hardly changes, because the link was full before. The queue can now hold twice as many packets. TCP
@@ -353,8 +358,8 @@ lab00.calibration()
 # %% [markdown] id="end"
 # **What you know now:** a network consists of hosts, links and queues. The RTT of an idle path (the links from one host
 # to another) has two parts: the delay of its links in both directions, and the time in which each link sends the
-# packet's bits. For a ping on fast links, the second part is small (Lab 10). TCP's throughput on a link is at most the
-# link's rate minus the headers. A full queue adds delay.
+# packet's bits. For a ping on fast links, the second part is small (Lab 10), and Mininet's links spare a lone packet
+# even that. TCP's throughput on a link is at most the link's rate minus the headers. A full queue adds delay.
 #
 # **Four questions to review** (no points)
 #

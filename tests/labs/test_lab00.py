@@ -66,7 +66,7 @@ test_what_looks_right_and_is_not_is_named = refused(
         ],
         lab00.check_longer: [
             (141.1, "that doubles the whole RTT, or adds both directions' delay"),
-            (121.1, "that is the wait in the queue alone"),
+            (121.1, "that is the time of 100 frames, without the way back"),
             (70.6, "that is the RTT with 50 packets"),
             (40, "that is twice the RTT of the idle link"),
             (0.131, "that looks like seconds"),

@@ -90,7 +90,10 @@ def check_longer(rtt_ms: object) -> Result:
         Slip(full_ms + link.delay_ms, "that doubles the whole RTT, or adds both directions' delay",
              "only the wait in the queue doubles, and it includes the delay of the way there: add the way back alone"),
         Slip(before * packet_ms + link.delay_ms, "that is the RTT with 50 packets", "the queue has 100 now"),
-        Slip(2 * before * packet_ms, "that is the wait in the queue alone", "the answer still has to travel back"),
+        # Twice the extra wait, and the idle RTT, comes to the same number: the delay is subtracted twice.
+        Slip(2 * before * packet_ms, "that is the time of 100 frames, without the way back",
+             "the answer still has to travel back. Did you double the extra wait of 50.6 ms? 100 frames take 121 ms, "
+             "and the link's delay comes off them once, not twice"),
         Slip(4 * link.delay_ms, "that is twice the RTT of the idle link", "the RTT beside the transfer was 71 ms"),
     )  # fmt: skip
     expected = Expectation(
