@@ -23,10 +23,10 @@ lab01.progress()
 # ## 1. The network to build
 #
 # A **subnet** is a group of machines that reach each other without a router. Its interfaces have two addresses each: an
-# *Ethernet address*, which counts within the subnet, and an *IP address*, which counts everywhere. All IP addresses of
-# a subnet begin with the same *prefix*. A **switch** joins the machines of one subnet. It looks at Ethernet addresses
-# only, and needs no IP address here. A **router** joins subnets. It has one interface, with an address, in each of its
-# subnets.
+# *Ethernet address*, which counts within the subnet, and an *IP address*, which counts in all subnets. All IP addresses
+# of a subnet begin with the same *prefix*. A **switch** joins the machines of one subnet. It looks at Ethernet
+# addresses only, and needs no IP address here. A **router** joins subnets. It has one interface, with an address, in
+# each of its subnets.
 #
 # The figure has no addresses yet: you choose them in stage 2. The first table lists the eight subnets. One cable or one
 # switch joins the interfaces of a subnet. The second table lists the links between routers. Only the links between
@@ -247,15 +247,15 @@ lab01.check_prefix(prefix).require()
 # %% [markdown] id="routes-task"
 # A **host** needs one route: a *default* route to the router of its subnet, for all other subnets. A **router** needs
 # a route to every subnet that it is not in. You may add one route for each subnet, one *summary* for several subnets,
-# or a default route for all subnets on one side. All are right if every packet arrives. Answers need routes too, just
-# as requests do. `r2` and `r3` send some packets to the left and some to the right.
+# or a default route for all subnets on one side. All are right if every packet between hosts arrives. Answers need
+# routes too, just as requests do: so `r2` and `r3` need routes for both sides.
 #
 # The functions `add_routes` and `subnets` below save typing. `ip route replace` adds a route, or changes the route if
 # it exists. For example, `add_routes("r1", net["B"] + ".2", subnets("C", "D"))` gives `r1` routes to two of the six
 # subnets that it does not know.
 #
-# A wrong route stays in the network, even if you remove it from your cell, and its prefix may be the longest. Delete
-# it with `lab["r2"].cmd("ip route del PREFIX")`, or start the network again.
+# A wrong route stays in the network, even if you remove it from your cell. If its prefix is the longest, it still wins.
+# Delete it with `lab["r2"].cmd("ip route del PREFIX")`, or start the network again.
 #
 # **Your turn:** add the routes of `r2` and `r3`.
 
@@ -293,12 +293,12 @@ for name, host in (("E", "h4"), ("I", "h9")):
 # that should have been deleted is still there. A network that you did not build yourself often has such leftovers.
 #
 # **Your turn:** find the route, and delete it on `r4`. You know how to look: `ip route` prints a node's routes, and
-# `traceroute -n ADDRESS` shows how far packets come (a line a router; `!H`: this router cannot reach the host). Look in
-# both directions: from `h1` to `h9`, and from `h9` to `h1`. In `fault` store the prefix of the wrong route as `ip
-# route` prints it, and the node at which packets that take this route are lost.
+# `traceroute -n ADDRESS` shows how far packets come (one line for each router; `!H`: this router cannot reach the
+# host). Look in both directions: from `h1` to `h9`, and from `h9` to `h1`. In `fault` store the prefix of the wrong
+# route as `ip route` prints it, and the node at which its packets are lost.
 #
-# The check of the routes walks all packets through the nodes' *routing tables* (all routes of a node), and then pings
-# from every host to every other host.
+# The check of the routes walks the packets of all pairs of hosts through the nodes' *routing tables* (all routes of a
+# node), and then pings from every host to every other host.
 
 # %% answer="repair"
 ### BEGIN SOLUTION
@@ -387,14 +387,14 @@ lab01.check_rtt(measured_rtt_ms).require()
 # ## 9. See the path
 #
 # Each IP packet carries a *TTL* (time to live). Every router subtracts 1 from the TTL. When the TTL is 0, the router
-# drops the packet and tells the sender. `traceroute` sends packets (*probes*) with TTL 1, 2, 3 and so on. So each
-# router on the path answers in turn, and the destination host answers last. How many lines do you expect from `h1` to
-# `h9`?
+# drops the packet and tells the sender. (On the Internet not all do: then a line has `*`.) `traceroute` sends packets
+# (*probes*) with TTL 1, 2, 3 and so on. So each router on the path answers in turn, and the destination host answers
+# last. How many lines do you expect from `h1` to `h9`?
 #
 # The cell also shows one end of L1. Linux makes a link slow with *queueing disciplines* (*qdiscs*) on its interfaces.
 # They act on packets that *leave* there. `htb` sets the rate, which `tc class` shows. `netem` holds each packet for the
 # delay. The `limit` of `netem` is the queue: the maximum number of packets that `netem` holds. This number includes the
-# packets that are on their way along the link (*in flight*). You need none of the other words of the output.
+# packets that are on their way along the link (*in flight*). You can ignore the rest of the output.
 
 # %% id="traceroute"
 print(lab["h1"].cmd(f"traceroute -n {net['I']}.2"))
@@ -431,8 +431,7 @@ lab01.check_jump(jump).require()
 # nodes forget their neighbours' Ethernet addresses, and records each packet of one ping. **Your turn:** read from the
 # replay which protocol the first packet has (`Home`): ARP, ICMP (which carries pings), TCP or UDP (Lab 03). Read also
 # which node discards a packet (`l`), and how many ms after the first packet. Without the picture: `print(played.words)`
-# tells of the loss, and `ping.hops[0].head[12:14].hex()` is the first packet's type (`0806` is ARP, `0800` IPv4, the
-# version of IP in these labs).
+# tells of the loss, and `ping.hops[0].head[12:14].hex()` is the first packet's type (`0806` for ARP, `0800` for IP).
 
 # %% [markdown] reflect="routes" points=3
 # The request arrives: `r1` has a route to subnet C, and `r2` is in that subnet. `h7` answers to the address of `h1`

@@ -11,9 +11,11 @@ from linklab import show
 from linklab.course import using
 from linklab.labs.lab01 import rules as lab01
 from linklab.labs.lab01.figures import without_addresses
-from linklab.network import COURSE, expected_state
+from linklab.network import COURSE, Route, expected_state
 from linklab.network.variants import variants
 from tests.grade.failures import the_failure
+from tests.grade.fake_lab import reroute
+from tests.states import PLAN
 
 RIGHT: dict[str, Any] = {
     end.interface: end.address for link in COURSE.links for end in link.ends if end.address is not None
@@ -115,3 +117,21 @@ def test_the_wrong_route_is_that_of_the_students_own_network() -> None:
         (prefix,) = [it.prefix for it in network.subnets if it.name == "A"]
         with using(network):
             assert lab01.check_repair(FAULT | {"route": prefix.replace("/24", "/25")}).passed
+
+
+LEFTOVER = Route("10.0.0.0/25", "10.0.7.9", "r4-eth1")
+
+
+def test_the_check_of_the_routes_does_not_find_the_wrong_route_for_the_student() -> None:
+    found = the_failure(lab01.check_routes(reroute(PLAN, "r4", LEFTOVER)))
+    assert found.description == "routes of r4"
+    assert not any(part in str(found) for part in ("10.0.0.0/25", "10.0.7.9"))
+
+
+def test_a_wrong_route_that_a_longer_one_hides_is_still_there() -> None:
+    hidden = reroute(PLAN, "r4", LEFTOVER, Route("10.0.0.0/26", "10.0.6.1", "r4-eth0"))
+    assert the_failure(lab01.check_routes(hidden)).description == "routes of r4"
+
+
+def test_a_wrong_route_that_was_given_the_right_next_hop_is_repaired() -> None:
+    assert lab01.check_routes(reroute(PLAN, "r4", Route("10.0.0.0/25", "10.0.6.1", "r4-eth0"))).passed

@@ -7,6 +7,7 @@ from typing import Final
 
 from linklab.course import course_network
 from linklab.lab import Lab
+from linklab.network import Route
 
 __all__ = ["configure_the_rest"]
 
@@ -26,14 +27,15 @@ def configure_the_rest(lab: Lab) -> None:
     for name in "CDEFGI":
         _run(lab, "r1", f"ip route replace {_address(name, 0)}/24 via {_address('B', 2)}")
     _run(lab, "r4", f"ip route replace default via {_address('G', 1)}")
-    _run(lab, "r4", f"ip route replace {wrong_route()} via {_address('I', 9)}")
+    wrong = wrong_route()
+    _run(lab, "r4", f"ip route replace {wrong.destination} via {wrong.via}")
     for router in ("r1", "r4"):
         _run(lab, router, "sysctl -q -w net.ipv4.ip_forward=1")
 
 
-def wrong_route() -> str:
-    """Return the prefix of r4's wrong route: half of subnet A, so that it is longer than all that is right."""
-    return f"{_address('A', 0)}/25"
+def wrong_route() -> Route:
+    """Return r4's wrong route: to half of subnet A, so longer than all that is right; nobody has its next hop."""
+    return Route(f"{_address('A', 0)}/25", _address("I", 9), "r4-eth1")
 
 
 def _address(subnet: str, last: int) -> str:

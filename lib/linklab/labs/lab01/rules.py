@@ -90,9 +90,20 @@ def check_forwarding(lab: Checkable) -> Iterator[Check]:
 def check_routes(lab: Checkable) -> Iterator[Check]:
     """Judge that the routing tables bring packets from each host to each other one, by longest prefix match.
 
-    Forwarding is judged apart (:func:`check_forwarding`). Any routes that do the work pass.
+    Forwarding is judged apart (:func:`check_forwarding`). Any routes that do the work pass, but r4's wrong route must
+    be gone, even where a longer prefix hides it. While it is there, no reason names it: students look for it.
     """
-    return route_checks(course_network(), _own_state(lab))
+    state = _own_state(lab)
+    r4 = state.node("r4")
+    left = r4 is not None and wrong_route() in r4.routes
+    for check in route_checks(course_network(), state):
+        yield _still_wrong(check) if left and check.description == "routes of r4" else check
+
+
+def _still_wrong(check: Check) -> Check:
+    hints = ("which route of r4 has a next hop that no node of the figure has?", "ip route del PREFIX, on r4")
+    reason = "a wrong route of r4 is still there, and packets that take it are lost"
+    return Check.failing(check.description, reason, hints, check.expected, "the mistake of stage 7")
 
 
 @guarded("Lab 01, reachability")
@@ -134,7 +145,7 @@ def check_repair(fault: object) -> Result:
 
 def _route_check(_: object, given: object) -> Check:
     """Judge a prefix as a student writes it."""
-    what, right = "the wrong route of r4", IPv4Network(wrong_route())
+    what, right = "the wrong route of r4", IPv4Network(wrong_route().destination)
     hints = (
         "which routes of r4 match the address of h1, and which of them counts?",
         "print ip route on r4: which route for a part of subnet A does not lead to r3?",
@@ -152,8 +163,8 @@ def _route_check(_: object, given: object) -> Check:
         told = (
             f"The default route of r4 matches h1's address too, and leads to r3. But {right} is the longer prefix, so "
             "it counts. It leads to an address that nobody has: r4 asks for its Ethernet address by ARP, gets no "
-            "answer, and drops the packet. So only what h9 sends to h1, h2 and h3 was lost. The requests of h1 all "
-            "arrived at h9."
+            "answer, and drops the packet. The requests of h1 all arrived at h9. Lost was only what h9 and r4 itself "
+            "sent to h1, h2 and h3: so the traceroute from h1 ended at r3, one router too early."
         )
         return Check.passing(what, "a prefix", str(found), told)
     if found.network_address == right.network_address:
