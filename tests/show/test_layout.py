@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
 from linklab import show
+from linklab.labs.lab14.networks import the_network as lab14_network
 from linklab.network import COURSE
 from linklab.show.stage.layout import place, positions
 from linklab.show.stage.scene import scene_of
@@ -37,6 +39,28 @@ def test_nothing_covers_a_node_and_the_addresses_of_a_cable_stand_in_the_order_o
     places = [box.centre for box in found.nodes.values()]
     for number, (x, y) in enumerate(places):
         assert all(abs(x - ox) > 0.9 or abs(y - oy) > 0.7 for ox, oy in places[:number])
+
+
+SWITCHED = {name: scene_of(thing) for name, thing in {"Lab 14": lab14_network(), **THINGS}.items()}
+
+
+@pytest.mark.parametrize("name", [name for name, it in SWITCHED.items() if "switch" in it.kinds.values()])
+def test_a_line_from_a_switch_to_its_controller_passes_no_other_node_and_the_controller_covers_nothing(
+    name: str,
+) -> None:
+    scene = replace(SWITCHED[name], controlled=True)
+    found = place(scene, positions(scene))
+    assert found.controller is not None
+    own = found.controller.box
+    assert [label.lines[0].text for label in found.labels if label.box.overlap_area(own)] == []
+    passed = [
+        (switch, node)
+        for switch, at in found.nodes.items()
+        if scene.kinds[switch] == "switch"
+        for node, box in found.nodes.items()
+        if node != switch and box.length_inside(own.centre, at.centre)
+    ]
+    assert passed == []
 
 
 def test_the_course_network_fits_a_notebook_and_its_routers_stand_in_line() -> None:

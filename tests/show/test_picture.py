@@ -25,8 +25,10 @@ from selenium.webdriver.support.wait import WebDriverWait
 import linklab
 from linklab import show
 from linklab.errors import MeasurementError, NetworkError
+from linklab.labs.lab15.networks import ring as lab15_ring
 from linklab.measure import Cut, CutResult, PingFlow, Recording, Run, Varying, VaryingResult
 from linklab.measure.headers import kept_head
+from linklab.measure.recordings import Port
 from linklab.network import COURSE, TWO_HOSTS, NetworkState, expected_state
 from linklab.network.traces import Trace
 from linklab.record import RUNS_MIME
@@ -35,6 +37,7 @@ from linklab.show.widgets.page import script_hash
 
 from ..measure.test_forwarding import recording as passed_on
 from .conftest import Ask, pressed, screen
+from .drawn import THINGS, ring
 from .gallery import ORIGIN, transfer
 from .recorded import MS, hop, recorded
 
@@ -275,6 +278,32 @@ def test_what_kept_a_packet_within_a_node_has_a_row(opened: Callable[..., Ask]) 
     assert "x1's controller5.000 ms" in inspected(ask)
     ask("p.choose(p.runs[0], { packet: 1 })")
     assert "controller" not in inspected(ask)
+
+
+def test_a_question_to_the_controller_is_on_its_line_until_the_answer(opened: Callable[..., Ask]) -> None:
+    ask = opened(passed_on("switch", [(0, 5, "x1-eth1"), (10, 0, "x1-eth1")]))
+    (line,) = ask("[...p.stages[0].svg.querySelectorAll('[data-asks=x1] line')].map((it) => it.outerHTML)")
+    start, end = ([float(re.findall(rf'{axis}{n}="([^"]+)"', line)[0]) for axis in "xy"] for n in (1, 2))
+    at = "p.go({} * 1e6), p.stages[0].drawn.filter((it) => it.packet === {}).map((it) => it.at)"
+    assert pytest.approx(start, abs=1) in ask(at.format(0, 0))
+    assert pytest.approx(end, abs=1) in ask(at.format(2.5, 0)), "halfway to the answer it is there"
+    assert pytest.approx(start, abs=1) in ask(at.format(5, 0))
+    assert pytest.approx(start, abs=1) not in ask(at.format(10, 1)), "of this one nobody was asked"
+
+
+def test_links_that_were_not_recorded_look_so_and_say_so(opened: Callable[..., Ask]) -> None:
+    ports = tuple(Port(node, f"{node}-eth0", None) for node in ("h1", "h2"))
+    partly = replace(recorded(), network=expected_state(COURSE), ports=ports)
+    drawn = re.findall(r'data-cable="\d+"><line class="[^"]*unseen', show.network(partly).svg)
+    assert len(drawn) == len(scene_of(COURSE).cables) - 2
+    for whole in (recorded(), COURSE):
+        assert "not recorded" not in show.network(whole).svg
+    assert "Recorded: h1-eth0, h2-eth0." in show.network(partly).still()["text/html"]
+    ask = opened(partly)
+    assert ask("p.stages[0].element.querySelector('.signs').textContent") == "not recorded"
+    said = "p.choose(p.runs[0], {{ cable: p.runs[0].cableOf('{}') }}), p.inspectors[0].textContent"
+    assert "It was not recorded." in ask(said.format("r1-eth1"))
+    assert "It was not recorded." not in ask(said.format("h1-eth0"))
 
 
 def test_what_a_cable_lost_is_lost_on_the_link(opened: Callable[..., Ask]) -> None:
@@ -599,6 +628,28 @@ def test_it_follows_the_colours_of_the_page_around_it_while_it_is_open(browser: 
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
     said: list[dict[str, Any]] = browser.get_log("browser")  # type: ignore[no-untyped-call]
     assert [it for it in said if it["level"] == "SEVERE"] == []
+
+
+COVERED = """
+const boxes = [...document.querySelectorAll(".view :is(g.label, [data-node] .shape)")]
+  .map((it) => [it.textContent || it.parentNode.dataset.node, it.getBoundingClientRect()]);
+boxes.flatMap(([one, a], n) => boxes.slice(n + 1)
+  .filter(([, b]) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 2)
+  .filter(([, b]) => Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 4)
+  .map(([two]) => `${one} on ${two}`))
+"""
+
+
+@pytest.mark.parametrize("name", ["Lab 15", "ring of five", "ring", "course", "dumbbell", "star", "chain", "mtu-gre"])
+def test_labels_can_be_read_on_a_laptop_and_cover_nothing(
+    browser: Chrome, opened: Callable[..., Ask], name: str
+) -> None:
+    with screen(browser, 1366, 768):
+        ask = opened({"Lab 15": lab15_ring(), "ring of five": ring(5), **THINGS}[name])
+        WebDriverWait(browser, 60).until(lambda _: ask("p.stages[0].scale"))
+        assert min(ask(TEXT_PIXELS)) >= 10.9
+        assert ask("[...document.querySelectorAll('.view .label text')].every((it) => it.getClientRects().length)")
+        assert ask(COVERED) == []
 
 
 SCROLLING = """

@@ -38,8 +38,6 @@ YELLOW: Final = "#F0E442"
 """The palette of Okabe and Ito, "Color Universal Design" (2008): people with any kind of colour vision tell these
 apart. The last three are pale: they fill areas, and draw no line.
 """
-HIGHLIGHT: Final = "#A66C00"
-"""Orange that is dark enough for lines."""
 GREY: Final = "#595959"
 GRID: Final = "#DDDDDD"
 BAND: Final = "#F2F2F2"

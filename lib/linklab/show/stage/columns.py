@@ -51,7 +51,9 @@ class PlayedRun:
     def scene(self) -> NetworkScene:
         """The network that was recorded, to be drawn."""
         found = read_scene(self.recording.network, self.recording.plan)
-        return replace(found, controlled=self.recording.controlled)
+        seen = {port.interface for port in self.recording.ports}
+        cables = (replace(it, recorded=bool(seen & {end.name for end in it.ends})) for it in found.cables)
+        return replace(found, cables=tuple(cables), controlled=self.recording.controlled)
 
     @property
     def length_ns(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -137,11 +137,6 @@ class Label:
             yield line, (self.box.centre[0], y - line.height / 2)
             y -= line.height
 
-    def shortened(self, count: int) -> Label:
-        """Return the label with its first `count` lines only, at the same centre."""
-        lines = self.lines[:count]
-        return Label(lines, Box.around(self.box.centre, *size_of(lines)))
-
 
 def name_line(name: str) -> TextLine:
     """Return a node's name as the line of text in its shape."""
@@ -218,6 +213,8 @@ _CLOSEST_INCHES: Final = 1.4
 """The least distance between two nodes of a network with cycles."""
 _CYCLE_STRETCH: Final = 1.3
 """How many times longer than elsewhere cables on a cycle are: labels inside need room."""
+_FLATTENED: Final = 0.75
+"""What is left of the height of a network with cycles: a page is wider than high."""
 
 
 def _positions_with_cycles(graph: networkx.Graph[str], names: Sequence[str]) -> Positions:
@@ -245,7 +242,7 @@ def _positions_with_cycles(graph: networkx.Graph[str], names: Sequence[str]) -> 
     wanted = numpy.array([lengths[names[one]][names[two]] for one, two in pairs])
     scale = float((apart / wanted).sum() / ((apart / wanted) ** 2).sum())
     points = points @ _levelling(graph, names, points) * max(scale, _CLOSEST_INCHES / apart.min())
-    return {name: (float(x), float(y)) for name, (x, y) in zip(names, points, strict=True)}
+    return {name: (float(x), _FLATTENED * float(y)) for name, (x, y) in zip(names, points, strict=True)}
 
 
 def _levelling(graph: networkx.Graph[str], names: Sequence[str], points: Any) -> Any:
@@ -374,8 +371,8 @@ _ALONE_INCHES: Final = 1.9
 _WIDE_INCHES: Final = 8.2
 """From the first node to the last of a network that fills a page."""
 _MOST_WIDENED: Final = 1.6
-_CONTROLLER_INCHES: Final = 0.5
-"""How far above all else the controller stands."""
+_CONTROLLER_INCHES: Final = 0.9
+"""How far above or below all nodes the controller stands, with room for labels."""
 LANE_INCHES: Final = 0.12
 """What stays free of labels at both sides of each cable, for queues and packets."""
 
@@ -531,7 +528,7 @@ class Placed:
     """All that is drawn, at its place.
 
     ``ends`` are the labels of interfaces, by node and interface; ``links`` those of cables, by index; ``subnets``
-    those of subnets, by index; ``remarks`` belong to nodes. The ``controller`` stands above all, where there is one.
+    those of subnets, by index; ``remarks`` belong to nodes. There is a ``controller`` where switches ask one.
     """
 
     scene: NetworkScene
@@ -658,6 +655,7 @@ def place(scene: NetworkScene, positions: Positions) -> Placed:
     taken = TakenSpace(list(nodes.values()), [(stroke.start, stroke.end) for stroke in strokes])
     stubs = tuple(stubs_of(scene, positions, taken.boxes, strokes))
     taken.strokes += [(stub.start, stub.end) for stub in stubs]
+    controller = _controller(scene, nodes, taken) if scene.controlled else None
     placer = _Placer(scene, positions, nodes, strokes, taken)
     # From the fewest possible places to the most: inner links with all their labels, whose place nothing else may
     # take; then the other interfaces; then the labels that may stand anywhere in their subnet.
@@ -672,15 +670,26 @@ def place(scene: NetworkScene, positions: Positions) -> Placed:
     remarks = tuple(placer.remarks())
     for number in every:
         placer.place_subnet(number)
-    placed = Placed(scene, nodes, strokes, stubs, placer.ends, placer.links, placer.subnets, remarks)
-    return replace(placed, controller=_controller_above(placed)) if scene.controlled else placed
+    return Placed(scene, nodes, strokes, stubs, placer.ends, placer.links, placer.subnets, remarks, controller)
 
 
-def _controller_above(placed: Placed) -> Label:
-    """Return the label of the controller, above the middle of its switches."""
-    xs = [box.centre[0] for name, box in placed.nodes.items() if placed.scene.kinds[name] == "switch"]
-    lines = (name_line("controller"),)
-    return Label(lines, Box.around((sum(xs) / len(xs), placed.box.top + _CONTROLLER_INCHES), *size_of(lines)))
+def _controller(scene: NetworkScene, nodes: Mapping[str, Box], taken: TakenSpace) -> Label:
+    """Place the controller where the lines to its switches pass as little as can be of other nodes; mark them taken."""
+    switches = [box for name, box in nodes.items() if scene.kinds[name] == "switch"]
+    line, whole = name_line("controller"), surrounding(nodes.values())
+    x, y = (sum(axis) / len(switches) for axis in zip(*(box.centre for box in switches), strict=True))
+    heights = (whole.top + _CONTROLLER_INCHES, whole.bottom - _CONTROLLER_INCHES, y)
+    aside = [share * (whole.right - whole.left) for share in (0, -0.1, 0.1, -0.2, 0.2, -0.3, 0.3, -0.4, 0.4)]
+
+    def cost(centre: Point) -> float:
+        room = Box.around(centre, *size_of([line])).grown(0.3)
+        covered = sum(map(room.overlap_area, taken.boxes)) + sum(room.length_inside(*it) for it in taken.strokes)
+        passed = sum(box.length_inside(centre, to.centre) for to in switches for box in nodes.values() if box != to)
+        return round(covered + passed + 0.01 * sum(math.dist(centre, to.centre) for to in switches), 6)
+
+    label = taken.place([line], [min(((x + dx, at) for dx in aside for at in heights), key=cost)])
+    taken.strokes += [(label.box.centre, to.centre) for to in switches]
+    return label
 
 
 _GAP_INCHES: Final = 0.075 + LANE_INCHES
@@ -765,6 +774,8 @@ class _Placer:
         for interface, near, far, away_from in jobs:
             is_port = self._kinds[interface.node] == "switch"
             lines = [TextLine(f"port {interface.port}", "quiet")] if is_port else _tinted(interface)
+            if self._scene.mostly_bare and not interface.addresses:  # the legend says so
+                lines = lines[:1]
             candidates = self._end_candidates(interface, near, far, size_of(lines), away_from)
             if interface in self._scene.loose:
                 candidates.append(_beyond(near, far, size_of(lines)))

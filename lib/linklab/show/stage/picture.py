@@ -122,7 +122,8 @@ class NetworkPicture:
         event = self._event
         begins = [f"It begins at {event.at_s:.6f} s, {event.where}: {event.what} {event.why}"] if event else []
         words = "".join(f"<p>{escape(line)}</p>" for line in (_HOW_TO_PLAY, *begins, *self.words.splitlines()))
-        facts = {"packets": [_digest((run.recording.hops, run.recording.tcp)) for run in self._runs]}
+        told = (repr((run.recording.hops, run.recording.tcp)) for run in self._runs)
+        facts = {"packets": [hashlib.sha256(it.encode()).hexdigest() for it in told]}
         return {RUNS_MIME: facts, "text/html": html + words, "text/plain": self.words}
 
     def _ipython_display_(self) -> None:
@@ -203,6 +204,8 @@ def _alt_text(scene: NetworkScene, names: Sequence[str], chosen: Sequence[int], 
         words += (
             f"\nCarried in the mean, of the rate, or without one of twice what the busiest carried: {', '.join(loads)}."
         )
+        if not all(cable.recorded for cable in scene.cables):
+            words += f"\nRecorded: {', '.join(port.interface for port in run.recording.ports)}."
     if not chosen:
         return words
     passed = [names[0]]
@@ -259,7 +262,3 @@ def _words(run: PlayedRun) -> list[str]:
             at_s = (gone[0].queued_ns - run.begin_ns) / 1e9
             lines.append(f"{port.interface} lost {len(gone):,}, the first after {at_s:.3f} s: {recording.why(gone[0])}")
     return lines
-
-
-def _digest(data: Any) -> str:
-    return hashlib.sha256(repr(data).encode()).hexdigest()

@@ -85,11 +85,15 @@ class DrawnInterface(InterfaceState):
 
 @dataclass(frozen=True)
 class Cable:
-    """Two interfaces that are joined. Each end's shape is what happens to packets that leave there."""
+    """Two interfaces that are joined. Each end's shape is what happens to packets that leave there.
+
+    ``recorded`` is False where a run is drawn that was recorded at neither end.
+    """
 
     a: DrawnInterface
     b: DrawnInterface
     name: str = ""
+    recorded: bool = True
 
     @property
     def ends(self) -> tuple[DrawnInterface, DrawnInterface]:

@@ -97,7 +97,9 @@ STYLE: Final = "".join(
         _paint(".linklab-net .asks", stroke="quiet"),
         _paint(".linklab-net .ground", fill="ground"),
         *(_paint(f".linklab-net text.{tone}", fill=tone) for tone in ("plain", "quiet", "warning")),
+        ".linklab-net .unseen{stroke-width:1.5px;stroke-dasharray:7 5}",
         _paint(".linklab-net .cable", stroke="cable"),
+        _paint(".linklab-net .unseen", stroke="quiet"),
         _paint(".linklab-net .odd,.linklab-net .down", stroke="fault"),
         _paint(".linklab-net .marked", stroke="mark"),
         _paint(".linklab-net .shape", stroke="plain", fill="ground"),
@@ -202,14 +204,18 @@ class _Pen:
                 yield f'<polygon class="tint{tint}" points="{points}"/>'
 
     def _controller(self) -> Iterator[str]:
-        """Yield the controller, and a line to each switch, which asks it."""
+        """Yield the controller, and a line from each switch, which asks it."""
         label = self._placed.controller
         if label is None:
             return
-        for name, box in self._placed.nodes.items():
-            if self._scene.kinds[name] == "switch":
-                yield self._line(label.box.centre, box.centre, "asks")
         box = label.box.grown(0.1)
+        for asker, switch in self._placed.nodes.items():
+            if self._scene.kinds[asker] == "switch":
+                near, far = switch.centre, box.centre
+                start, end = (
+                    along(at, to, it.length_inside(at, to)) for at, to, it in ((near, far, switch), (far, near, box))
+                )
+                yield f'<g data-asks="{escape(asker)}">{self._line(start, end, "asks")}</g>'
         (left, top), (right, bottom) = self._at((box.left, box.top)), self._at((box.right, box.bottom))
         ((line, centre),) = label.centres
         name = self._text(line, centre, "plain")
@@ -226,6 +232,7 @@ class _Pen:
                 *(["tunnel"] if cable.carriers else []),
                 *(["odd"] if cable.one_sided else []),
                 *(["down"] if not cable.up else []),
+                *([] if cable.recorded else ["unseen"]),
             ]
             yield f'<g data-cable="{number}">{self._line(stroke.start, stroke.end, " ".join(names))}</g>'
         for stub in self._placed.stubs:
@@ -253,20 +260,14 @@ class _Pen:
 
     def _labels(self) -> Iterator[str]:
         placed = self._placed
-        bare = {(it.node, it.name) for it in self._scene.interfaces if not it.addresses}
         for number, label in placed.links.items():
             yield self._label(label, f'data-cable="{number}"')
         for interface, label in placed.ends.items():
-            # where most have no address, the legend says so, and the labels are names alone
-            shown = label.shortened(1) if self._scene.mostly_bare and interface in bare else label
-            yield self._label(shown, f'data-port="{escape(interface[1])}"')
+            yield self._label(label, f'data-port="{escape(interface[1])}"')
         yield from (self._label(label) for label in placed.remarks)
-        for (number, label), tint in zip(placed.subnets.items(), self._subnet_tints(), strict=True):
-            yield self._label(label, f'data-subnet="{number}"', f"name{tint}")
-
-    def _subnet_tints(self) -> list[int]:
-        found = tints(self._placed, len(_TINTS))
-        return [found[number] for number in self._placed.subnets]
+        found = tints(placed, len(_TINTS))
+        for number, label in placed.subnets.items():
+            yield self._label(label, f'data-subnet="{number}"', f"name{found[number]}")
 
     def _label(self, label: Label, data: str = "", tone: str = "") -> str:
         lines = "".join(self._text(line, centre, tone or line.tone) for line, centre in label.centres)
@@ -302,6 +303,7 @@ class _Pen:
                 )
                 for name, share, text in _LOADS
             ),
+            (any(not it.recorded for it in cables), line("cable unseen"), "not recorded"),
             (any(not it.up for it in cables), line("cable down"), "down"),
             (bool(scene.loose), cross, "no cable"),
             (

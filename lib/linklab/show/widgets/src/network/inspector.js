@@ -32,11 +32,11 @@ function packetParts(run, shown, packet) {
   const at = (time, what) => button(seconds(time), `Go to ${seconds(time)}, when ${what}`, () => shown.go(time));
   const told = new Set();  // of a packet that a switch floods there are copies
   const rows = path.flatMap(({ port, i }, n) => {
-    const queued = port.queued[i], before = path.slice(0, n).findLast((it) => it.port.to === port.node && it.port.left[it.i] <= queued), came = before?.port.left[before.i];
+    const queued = port.queued[i], came = run.came(path.slice(0, n), port.node, queued);
     const row = [at(queued, `${port.label} queued it`), port.label, port.to, ...stay(run, port, i)];
     if (!(queued - came >= ASKS_NS) || told.has(`${port.node} ${came}`)) return [row];
     told.add(`${port.node} ${came}`);
-    const isAsked = run.events.some((it) => it.kind === "rule" && it.packet === packet && it.where === port.node);
+    const isAsked = run.questions.some((it) => it.packet === packet && it.where === port.node);
     return [[at(came, `${port.node} had it`), isAsked ? `${port.node}'s controller` : `in ${port.node}`, "", milliseconds(queued - came), ""], row];
   });
   return [
@@ -59,6 +59,7 @@ function cableParts(run, shown, number) {
     heading(`Link ${run.linkName(number)}`),
     ...(isCut ? [element("p", { className: "why" }, "It is cut at this moment.")] : run.cables[number].up ? [] : [element("p", { className: "why" }, "It is down.")]),
     table(["Direction", "rate", "delay", "queue", "loss"], rows),
+    ...(queues.length || !run.packets ? [] : [element("p", {}, "It was not recorded.")]),
     ...(queues.length ? [heading(`At ${seconds(shown.time)}`), table(["Direction", "wait", "on the link", "Mbit/s", "sent", "data", "lost"], queues)] : []),
   ];
 }

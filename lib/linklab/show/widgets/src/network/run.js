@@ -55,6 +55,7 @@ export class Run {
       it.bits = it.times.map((_, n) => 8 * it.bytes * (n + 1));
     }
     for (const it of this.events) if (it.kind === "queue full") it.what += this.fullness(it);
+    this.questions = this.events.filter((it) => it.kind === "rule").map((it) => ({ ...it, from: this.came(this.path(it.packet), it.where, it.time) }));
     this.losses = [];
     for (const port of this.ports) {
       for (let i = 0; i < port.hops; i++) if (this.isLost(port, i)) this.losses.push({ port, i, time: port.left[i], packet: port.packet[i] });
@@ -179,6 +180,8 @@ export class Run {
     const { times, bits } = port.sent, n = lastUpTo(times, time);
     return { packets: n + 1, bytes: (bits[n] || 0) / 8, lost: this.losses.filter((it) => it.port === port && it.time <= time).length };
   }
+  /** When a packet on this path last came to a node, until a time. */
+  came(path, node, time) { const it = path.findLast(({ port, i }) => port.to === node && port.left[i] <= time); return it?.port.left[it.i]; }
   path(packet) {
     const found = [];
     for (const port of this.ports) for (let i = port.packet.indexOf(packet); i >= 0; i = port.packet.indexOf(packet, i + 1)) found.push({ port, i });

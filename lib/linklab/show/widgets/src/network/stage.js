@@ -9,11 +9,15 @@ const OFF = 10, THICK = 13, BAR_SHARE = 0.42;  // beside the cable, across, shar
 const LONG = 18, SMALL = 4, WIDE = 11;         // a large packet's length, a small one's radius, both's width
 const LARGEST = 1.8, CLOSEST = 10;             // times its own size where there is room, times that by zooming
 const LEGIBLE = 0.8;                           // below this size labels are left out, and names alone are shown
+const TALLEST = 1.2;                           // times the window's height, for its labels
 const NEAR = 16;                               // so many pixels of the screen beside a thing a click still means it
 const LOAD = 12, FULL = 0.9, BUSY = 0.5;       // width of a link that carries all it can; shares as in svg.py
 const DENSE = 2;                               // packets with less room than so many pixels of the screen are not drawn
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 const GLOW_S = 0.25;                           // so long a cable that takes no time shows who has just passed it
+
+/** Both ends of a line of the drawing: x, y, x and y. */
+const ends = (line) => ["x1", "y1", "x2", "y2"].map((it) => +line.getAttribute(it));
 
 export class Stage {
   constructor(run, shown) {
@@ -34,13 +38,17 @@ export class Stage {
     this.cables = run.cables.map((_, n) => this.svg.querySelector(`g[data-cable="${n}"]`));
     this.cables.forEach((it, n) => this.touchable(it, `Link ${run.linkName(n)}`, { cable: n }));
     this.loads = new Map([...this.svg.querySelectorAll("[data-load]")].map((it) => [it.dataset.load, it]));
+    this.asks = new Map([...this.svg.querySelectorAll("[data-asks]")].map((it) => [it.dataset.asks, ends(it.firstChild)]));
     this.nodes = [...this.svg.querySelectorAll("[data-node]")];
     for (const it of this.nodes) this.touchable(it, `${it.dataset.node}, ${run.nodes[it.dataset.node].kind}`, { node: it.dataset.node });
     this.things = [...this.nodes, ...this.cables];
     this.stop(this.nodes.find((it) => run.nodes[it.dataset.node].kind === "router") || this.things[0]);
     this.canvas = element("canvas", { ariaHidden: "true" });
     this.holder.append(this.canvas);
-    this.element = element("div", { className: "stage" }, this.holder);
+    const rare = [...this.svg.querySelectorAll(".legend > g")].filter((it) => it.querySelector(".odd, .down, .asks, .unseen, .warning, .tunnel"));
+    const width = (it) => 50 + +it.lastChild.getAttribute("textLength");
+    const signs = element("div", { className: "in-a-row signs", innerHTML: rare.map((it) => `<svg class="linklab-net" width="${width(it)}" height="20">${it.innerHTML}</svg>`).join("") });
+    this.element = element("div", { className: "stage" }, this.holder, signs);
     this.holder.addEventListener("click", (event) => this.click(event));
     this.holder.addEventListener("wheel", (event) => {
       if (!event.ctrlKey && !event.metaKey) return;  // the page scrolls; a pinch comes as a wheel with Ctrl
@@ -85,7 +93,9 @@ export class Stage {
     const wide = this.element.clientWidth;
     if (!wide) return;
     const most = document.fullscreenElement ? 2 * LARGEST : LARGEST;
-    const high = Math.min(this.height * Math.min(most, wide / this.width), 0.85 * window.innerHeight), ratio = window.devicePixelRatio || 1;
+    // what is legible as wide as the page may be a little higher than the window
+    const least = LEGIBLE * this.height <= Math.min(TALLEST * window.innerHeight, this.height * wide / this.width) ? LEGIBLE * this.height : 0;
+    const high = Math.min(this.height * Math.min(most, wide / this.width), Math.max(least, 0.85 * window.innerHeight)), ratio = window.devicePixelRatio || 1;
     this.holder.style.height = `${high}px`;
     this.canvas.width = wide * ratio; this.canvas.height = high * ratio; this.ratio = ratio;
     this.whole = Math.min(wide / this.width, high / this.height);
@@ -148,7 +158,7 @@ export class Stage {
     return this.nearest(run.cables.map((_, n) => n), (n) => this.fromCable(n, x, y));
   }
   fromCable(n, x, y) {
-    const line = this.cables[n].querySelector("line"), [x1, y1, x2, y2] = ["x1", "y1", "x2", "y2"].map((it) => +line.getAttribute(it));
+    const [x1, y1, x2, y2] = ends(this.cables[n].querySelector("line"));
     const share = Math.max(0, Math.min(1, ((x - x1) * (x2 - x1) + (y - y1) * (y2 - y1)) / ((x2 - x1) ** 2 + (y2 - y1) ** 2 || 1)));
     return Math.hypot(x - x1 - share * (x2 - x1), y - y1 - share * (y2 - y1));
   }
@@ -174,6 +184,7 @@ export class Stage {
     });
     for (const it of this.nodes) it.classList.toggle("chosen", chosen.node === it.dataset.node);
     for (const port of run.ports) if (port.line) { this.drawLoad(port, shown.time); if (port.waits) this.drawPort(port, shown.time); else this.drawPassing(port, shown.time); }
+    for (const it of run.questions) if (it.from <= shown.time && shown.time <= it.time && shown.shows(run, it.packet)) this.drawQuestion(it, (shown.time - it.from) / (it.time - it.from));
     const isNamed = (port) => this.scale < LEGIBLE && this.named.has(port.name);
     for (const port of run.ports) if (port.line && isNamed(port) && !this.numbers.some(([it]) => it === port)) this.numbers.push([port, "", this.lane(port)]);
     for (const [port, words, lane] of this.numbers) this.write([isNamed(port) && port.name, port.waits && run.countOf(port, run.held(port, shown.time)), words].filter(Boolean).join(", "), lane);
@@ -189,7 +200,7 @@ export class Stage {
   }
   /** The cross on a cut cable. */
   cross(line) {
-    const { pen } = this, [x, y] = [["x1", "x2"], ["y1", "y2"]].map((ends) => ends.reduce((sum, it) => sum + +line.getAttribute(it), 0) / 2);
+    const { pen } = this, [x1, y1, x2, y2] = ends(line), [x, y] = [(x1 + x2) / 2, (y1 + y2) / 2];
     pen.strokeStyle = ink(LOSS); pen.lineWidth = 4 * this.unit;
     const arm = 9 * this.unit;
     pen.beginPath(); pen.moveTo(x - arm, y - arm); pen.lineTo(x + arm, y + arm); pen.moveTo(x + arm, y - arm); pen.lineTo(x - arm, y + arm); pen.stroke();
@@ -251,6 +262,12 @@ export class Stage {
       this.drawPacket(packet, at, lane.angle, long);
       this.drawn.push({ at, packet });
     }
+  }
+  /** A packet about which a switch asks its controller: it goes there in half of the time that the answer takes, and back. */
+  drawQuestion({ where, packet }, share) {
+    const lane = this.lane({ line: this.asks.get(where) }), at = lane.at(lane.length * (1 - Math.abs(1 - 2 * share)), 0);
+    this.drawPacket(packet, at, lane.angle, LONG * this.unit);
+    this.drawn.push({ at, packet });
   }
   /** Write the numbers of a direction beside it. */
   write(words, lane) {
