@@ -20,12 +20,13 @@ lab09.progress()
 # This lab uses two of the study's networks, and two of our own. `gigabit` is a cable of 1 Gbit/s (1000 Mbit/s) between
 # two hosts. `wan` has two switches and two routers. Its *WAN link* (wide area network: the link between two places)
 # joins the routers and has 2 Mbit/s, all other links have 100 Mbit/s. `loss` is like `wan`, but its WAN link has 8
-# Mbit/s and loses 1 % of all packets. `queue` is like `wan`, but only ten packets can wait.
+# Mbit/s and loses 1 % of all packets. `queue` is like `wan`, but only ten packets can wait. No link has a propagation
+# delay: a packet that comes late has waited.
 #
-# The study's film is not public, so the program ffmpeg draws a similar one: 800x600 pixels, 60 pictures a second, coded
-# by H.264 with 1026 kbit/s (1.026 Mbit/s), in a *container*: the form in which a video is stored and sent. The study's
-# film lasted 50 s. Ours lasts 10 s, to save your time. The next cell makes the film once and keeps it. This takes about
-# half a minute.
+# The study's film is not public, so the program ffmpeg draws a similar one: 800x600 pixels, 60 pictures a second,
+# coded by H.264 with about 1026 kbit/s (1.026 Mbit/s), in a *container*: the form in which a video is stored and
+# sent. The study's film lasted 50 s. Ours lasts 10 s, to save your time. The next cell makes the film once and keeps
+# it. This takes about half a minute.
 
 # %% id="networks"
 networks = lab09.NETWORKS
@@ -97,7 +98,8 @@ lab09.check_predicted(damaged).require()
 # packets at both ends with tcpdump, and returns when each packet left and when it arrived.
 #
 # **Your turn:** fill `runs`. For each network start a lab with `with start(network) as lab:` and send the video with
-# `measure.run(lab, flow)`. A run sends 10 s of video in a few seconds.
+# `measure.run(lab, flow)`. A run sends 10 s of video in a few seconds. One of your first two predictions will
+# differ from the measurement: section 6 says why.
 
 # %% answer="runs"
 flow = measure.VideoFlow("h1", "h2", video)
@@ -117,7 +119,8 @@ lab09.check_runs(runs, video).require()
 # ### Look for yourself
 #
 # `tcpdump -n -c 10 -i r1-eth1 udp` prints the first ten UDP packets that cross an interface, and ends.
-# `ping -i 0.25 -c 40 ADDRESS` sends 40 pings, four a second. Both can run while the video is on its way.
+# `ping -i 0.25 -c 40 ADDRESS` sends 40 pings, four a second (`lab["h2"].address` is h2's address).
+# Both can run while the video is on its way.
 #
 # **Your turn:** start `networks["wan"]` once more with `with start(...) as lab:`. In this block:
 #
@@ -197,9 +200,9 @@ lab09.check_jitter(jitter_ms).require()
 # %% [markdown] id="late-task"
 # ## 5. A playout buffer
 #
-# A player does not show a picture as soon as it comes. It waits for a while after the first packet, the *playout
-# buffer*, and then plays at the speed of the timestamps. A packet that comes after its turn is *late*: the player
-# does not use it, as if it were lost. With a buffer of $b$ a packet $i$ is late if
+# A player does not show a picture as soon as it comes. It waits for some time after the first packet, and then plays at
+# the speed of the timestamps. This time is the *playout buffer*. A packet that comes after its turn is *late*: the
+# player does not use it, as if it were lost. With a buffer of $b$ a packet $i$ is late if
 #
 # $$(\text{arrival}_i - \text{arrival}_1) - (\text{timestamp}_i - \text{timestamp}_1) > b$$
 #
@@ -306,28 +309,6 @@ mean = "c"
 # %% check="mean" points=1
 lab09.check_mean(mean).require()
 
-# %% [markdown] id="normality-intro"
-# ### (optional) Normally distributed?
-#
-# The study says that none of its three quantities is normally distributed (on a bell curve). A test supports this if
-# its *p*, the probability of such values on a bell curve, is below 0.05. What does the *skewness* say? If you look at
-# the skewness alone, which of the three could you take for normal?
-
-# %% id="normality-table"
-lab09.figures.normality_table(runs["gigabit"])
-
-# %% [markdown] id="close-question"
-# <details><summary>Open this when you have an answer</summary>
-#
-# Skewness measures only how asymmetric values are. It is 0 for *every* symmetric distribution: the normal one, a flat
-# one, one with two equal peaks. So a skewness far from 0 shows that values are not normal. A skewness near 0 does not
-# show that they are normal. The test (D'Agostino and Pearson) also uses the kurtosis, which says how heavy the tails
-# are. Be careful with p: the test assumes that the values are independent of each other. Ours are not: a window of
-# one second shares nearly all of its packets with the next window, and the jitter is smoothed. Also, with a thousand
-# values the test finds the slightest difference from a normal distribution.
-#
-# </details>
-
 # %% [markdown] id="picture-intro"
 # ## 7. The picture
 #
@@ -389,8 +370,8 @@ lab09.check_why(why).require()
 # has room for it. In `queue` 28 packets were lost in one busy second, too many for forward error correction: more
 # packets make the queue fuller. A sender that lowers its rate loses fewer of them, and the picture is worse.
 #
-# **Rubric.** 3 points: a way for each of the two that fits its losses (spread or in a row), a price for each, and a
-# number. 1 point less for each that is missing. Typical wrong: (1) "a faster link" - it does not help if the link
+# **Rubric.** 3 points: a way for each of the two that fits its losses (spread or close together), a price for each, and
+# a number. 1 point less for each that is missing. Typical wrong: (1) "a faster link" - it does not help if the link
 # loses packets at random; (2) "TCP, it loses nothing" - TCP retransmits, so later packets wait: name this price.
 
 # %% id="calibration"
@@ -403,12 +384,17 @@ lab09.calibration()
 # not, how long a player must wait, and that one lost packet damages many pictures. Run the whole study,
 # six networks and 50 s, with `linklab study run video`.
 #
+# **Video today.** Most films come over HTTP: DASH (ISO/IEC 23009-1) or HLS (RFC 8216). A server keeps the film in
+# *segments* of some seconds, each coded at several rates. The player asks for one segment after the other. It chooses
+# the next one's rate by how fast the last ones came, and by how much its buffer holds. TCP or QUIC sends lost packets
+# again, so a loss becomes a delay, and a buffer of several segments hides it. A call cannot wait so long: it still
+# sends RTP over UDP (WebRTC, RFC 8834), and its encoder lowers the rate when packets are late or lost.
+#
 # **Three questions for review.**
 #
-# 1. The study's largest bandwidth in Mininet at 2 Mbit/s is 1996.03 kbit/s of IP packets. How much is that in Ethernet
-#    frames? Why is this possible?
-#    <details><summary>Answer</summary>1996.03 * 1370 / 1356 = 2017 kbit/s: more than the link's rate. In one second the
-#    bucket adds its burst to what the rate allows.</details>
+# 1. A player of DASH gets this film over `loss`. Which number of this lab becomes 0? What does that cost?
+#    <details><summary>Answer</summary>The damaged pictures: TCP sends lost packets again. These come later, and TCP
+#    lowers its rate after a loss. So the player needs a longer buffer, or a version with a lower rate.</details>
 # 2. All packets of a stream are 100 ms late. How large is the jitter?
 #    <details><summary>Answer</summary>0: the packets arrive as far apart as they left. Jitter measures only
 #    differences.</details>

@@ -33,6 +33,14 @@ def test_a_right_jitter_passes() -> None:
     assert lab09.check_jitter(jitter_ms).passed
 
 
+def test_the_largest_jitter_is_not_the_last() -> None:
+    def largest_ms(arrivals_s: list[float], timestamps_s: list[float]) -> float:
+        parts = range(1, len(arrivals_s) + 1)
+        return max(jitter_ms(arrivals_s[:it], timestamps_s[:it]) for it in parts)
+
+    assert "the largest J" in said(lab09.check_jitter(largest_ms))
+
+
 # --- Runs
 
 
@@ -127,6 +135,7 @@ def test_a_predicted_damage_is_shown_next_to_what_was_damaged(video: Video) -> N
 
 LINE = "14:47:26.449225 IP 10.0.0.2.33499 > 10.0.2.2.5004: UDP, length 1328\n"
 PINGS = "".join(f"64 bytes from 10.0.2.2: icmp_seq={it} ttl=62 time={5 * it} ms\n" for it in range(40))
+SHORT_PINGS = "".join(f"64 bytes from 10.0.2.2: icmp_seq={it} ttl=62 time={1.4 * it} ms\n" for it in range(40))
 
 
 WRONG: Table = {
@@ -136,6 +145,7 @@ WRONG: Table = {
         (9 * LINE.replace("1328", "64"), PINGS, "UDP lengths 64"),
         (9 * LINE.replace("10.0.2.2", "10.0.0.1"), PINGS, "0 packets between h1 and h2"),
         (9 * LINE, PINGS.replace("time=", "time=0.0"), "40 replies, 0 to"),
+        (9 * LINE, SHORT_PINGS, "no ping waited behind more than ten packets"),
         (9 * LINE, PINGS.replace("10.0.2.2", "10.0.1.2"), "h2 sent none of these replies"),
         (" 1.1 > 1.1: " * 80_000, PINGS, "not the output of tcpdump"),
     ],
@@ -232,10 +242,14 @@ def test_the_damage_of_the_first_loss_ends_at_a_whole_picture(video: Video) -> N
 
 
 def claimed(
-    rate_mbps: float = 1.3, late_ms: float = 900.0, network: Network | None = None, seconds: float = 10
+    rate_mbps: float = 1.3,
+    late_ms: float = 900.0,
+    network: Network | None = None,
+    seconds: float = 10,
+    lost: range = range(0),
 ) -> VideoResult:
     late = [0.0] * 500 + [late_ms] * 500
-    made = made_stream([0.94 * seconds] * 999, late_ms=late, clip=Clip(duration_s=seconds))
+    made = made_stream([0.94 * seconds] * 999, late_ms=late, clip=Clip(duration_s=seconds), lost=lost)
     return replace(made, origin=Origin("t", "7", expected_state(network or lab09.video_network(3, rate_mbps))))
 
 
@@ -253,6 +267,7 @@ test_another_sentence_or_run_is_refused = refused(
             (4, claimed(1), "rate_mbps=1"),
             (4, claimed(seconds=5), "Mbit/s on average"),
             (4, claimed(late_ms=200), "0 % of the packets are late"),
+            (4, claimed(late_ms=80, lost=range(600, 700)), "100 packets were lost"),
             (4, claimed(network=lab09.NETWORKS["gigabit"]), "on another network"),
             (4, replace(claimed(), interrupted=True), "stopped before its end"),
             (4, replace(claimed(), flow=VideoFlow("h2", "h1")), "opposite direction"),

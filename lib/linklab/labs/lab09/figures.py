@@ -108,18 +108,6 @@ def late_figure(runs: Runs, late_percent: Callable[[Sequence[float], Sequence[fl
     )
 
 
-def normality_table(run: VideoResult | None) -> Table | str:
-    """Show D'Agostino and Pearson's test on the three quantities of a run, with skewness and excess kurtosis."""
-    if run is None:
-        return NOTHING
-    told = summed_up(run)
-    rows: list[list[object]] = []
-    for (_, words), series in zip(_QUANTITIES, (told.bandwidth_kbps, told.delay_ms, told.jitter_ms), strict=True):
-        p = "-" if series.normal_p is None else f"{series.normal_p:.1e}" if series.normal_p > 0 else "below 1e-300"
-        rows.append([words, series.count, p, series.skewness, series.excess_kurtosis])
-    return table(["", "values", "p of the test", "skewness", "excess kurtosis"], rows, "Normally distributed?")
-
-
 def damage_table(runs: Runs, qualities: Mapping[str, Quality | None]) -> Table | str:
     """Show for each run how many packets were lost, and how many pictures are damaged, and how much."""
     rows: list[list[object]] = []
@@ -127,10 +115,8 @@ def damage_table(runs: Runs, qualities: Mapping[str, Quality | None]) -> Table |
         run = runs.get(name)
         if run is not None and quality is not None:
             lost, damaged = f"{run.lost_packets} of {run.sent_packets}", quality.damaged_percent
-            psnr = quality.damaged_mean_psnr_db
-            rows.append([name, lost, run.loss_percent, damaged, quality.mean_ssim, quality.least_ssim, psnr])
+            rows.append([name, lost, run.loss_percent, damaged, quality.mean_ssim, quality.least_ssim])
     headings = ["run", "packets lost", "lost (%)", "pictures damaged (%)", "mean SSIM", "worst SSIM"]
-    headings.append("PSNR of damaged ones (dB)")
     return table(headings, rows, "What loss does") if rows else NOTHING
 
 

@@ -133,6 +133,7 @@ def check_jitter(function: object) -> Iterable[Check]:
 
 _PACKETS: Final[Mapping[str, Case]] = {
     "one packet late": ((0.0, 0.010, 0.025), (0.0, 0.010, 0.020)),
+    "late once, then on time": ((2.0, 2.010, 2.025, 2.035, 2.045), (0.0, 0.010, 0.020, 0.030, 0.040)),
     "one early, then late": ((1.0, 1.006, 1.021, 1.029), (0.0, 0.010, 0.020, 0.030)),
     "every packet on time": ((5.0, 5.010, 5.025, 5.030), (0.0, 0.010, 0.025, 0.030)),
     "a pause of the sender": ((0.0, 0.004, 0.094, 0.103), (0.0, 0.004, 0.090, 0.100)),
@@ -142,6 +143,10 @@ _PACKETS: Final[Mapping[str, Case]] = {
 
 def _last_jitter_ms(arrivals_s: Times, timestamps_s: Times) -> float:
     return rtp_jitter_ms(arrivals_s, timestamps_s)[-1]
+
+
+def _largest_jitter_ms(arrivals_s: Times, timestamps_s: Times) -> float:
+    return max(rtp_jitter_ms(arrivals_s, timestamps_s))
 
 
 def _differences_ms(arrivals_s: Times, timestamps_s: Times) -> list[float]:
@@ -179,6 +184,7 @@ _JITTER: Final = Trial(
         Formula(lambda a, t: [0.0, *_sizes_ms(a, t)][-1], "this is the last abs(D) alone", _SMOOTH),
         Formula(lambda a, t: sum(_sizes_ms(a, t)), "this is the sum of all abs(D)", _SMOOTH),
         Formula(lambda a, t: max(_sizes_ms(a, t), default=0.0), "this is the largest abs(D)", _SMOOTH),
+        Formula(_largest_jitter_ms, "this is the largest J", "give J after the last packet"),
         Formula(lambda a, t: _smoothed(_sizes_ms(a, t), 15), "this divides by 15", "RFC 3550 divides by 16"),
         Formula(lambda a, t: _smoothed(_sizes_ms(a, t), 8), "this divides by 8", "RFC 3550 divides by 16"),
     ),
@@ -300,6 +306,9 @@ def _waits_longer(given: object) -> Check:
         raise Refuse(what, reason, "send the video of this notebook", f"at most {_CLAIMED_MBPS:g} Mbit/s")
     arrivals_s, timestamps_s, *_ = zip(*run.arrived, strict=True)
     late = _late_percent(arrivals_s, timestamps_s, _CLAIMED_MS)
+    if not late and run.lost_packets:
+        reason = f"{run.lost_packets} packets were lost, and none of the others came too late"
+        raise Refuse(what, reason, f"start lab09.video_network(3, {_CLAIMED_MBPS:g}): its queue drops nothing")
     return contradicts(
         f"a buffer of {_CLAIMED_MS} ms is long enough",
         f"{late:.3g} % of the packets are late with a buffer of {_CLAIMED_MS} ms",
@@ -315,6 +324,8 @@ check_claim = claim("Lab 09, a claim to test", _FOLDER, _waits_longer)
 # --- Runs
 
 _FRAME_MS: Final = transmission_ms(FRAME_BYTES, WAN_MBPS)
+_SHORT_QUEUE_MS: Final = 14 * _FRAME_MS
+"""No packet waits so long behind ten others, on a link of 2 Mbit/s."""
 _SLOW: Final = "in its busiest second this video needs more than 2 Mbit/s, so packets wait"
 _SHORT: Final = "at most ten packets wait, and the queue drops the next one"
 _LOSES_NOTHING: Final = ("packets lost", 0.0, 0.0, "its links lose no packets")
@@ -327,7 +338,7 @@ _BOUNDS: Final[Mapping[str, tuple[tuple[str, float, float, str], ...]]] = {
         ("share of packets lost", 0.1, 3.0, "its link loses 1 %"),
     ),
     "queue": (
-        ("longest delay", 3 * _FRAME_MS, 14 * _FRAME_MS, f"packets wait, and {_SHORT}"),
+        ("longest delay", 3 * _FRAME_MS, _SHORT_QUEUE_MS, f"packets wait, and {_SHORT}"),
         ("packets lost", 1, math.inf, _SHORT),
     ),
 }
@@ -437,7 +448,7 @@ def _dump_check(dump: object) -> Check:
 
 
 def _pings_check(pings: object) -> Check:
-    low_ms = 8 * _FRAME_MS
+    low_ms = _SHORT_QUEUE_MS
     what, wanted = "pings during the video", f"{_FEWEST['pings']} replies or more, some above {low_ms:.0f} ms"
     hint = 'before you send the video: ping = lab["h1"].popen("ping -i 0.25 -c 40 ADDRESS"), with h2\'s address'
     rtts_ms = round_trips_ms(pings) if isinstance(pings, str) else []
@@ -446,8 +457,11 @@ def _pings_check(pings: object) -> Check:
     h2 = NETWORKS["wan"].address_of("h2")
     if rtts_ms and not re.search(rf"\bfrom (?:h2 \()?{re.escape(h2)}\)?:", str(pings)):
         return Check.failing(what, "h2 sent none of these replies", hint, wanted, found)
-    if len(rtts_ms) < _FEWEST["pings"] or max(rtts_ms) < low_ms:
+    if len(rtts_ms) < _FEWEST["pings"] or max(rtts_ms) < 3 * _FRAME_MS:
         return failed
+    if max(rtts_ms) < low_ms:
+        reason = "no ping waited behind more than ten packets"
+        return Check.failing(what, reason, 'start networks["wan"], whose queue is long', wanted, found)
     return Check.passing(what, wanted, found)
 
 
