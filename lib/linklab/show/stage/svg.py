@@ -97,9 +97,7 @@ STYLE: Final = "".join(
         _paint(".linklab-net .asks", stroke="quiet"),
         _paint(".linklab-net .ground", fill="ground"),
         *(_paint(f".linklab-net text.{tone}", fill=tone) for tone in ("plain", "quiet", "warning")),
-        ".linklab-net .unseen{stroke-width:1.5px;stroke-dasharray:7 5}",
         _paint(".linklab-net .cable", stroke="cable"),
-        _paint(".linklab-net .unseen", stroke="quiet"),
         _paint(".linklab-net .odd,.linklab-net .down", stroke="fault"),
         _paint(".linklab-net .marked", stroke="mark"),
         _paint(".linklab-net .shape", stroke="plain", fill="ground"),
@@ -116,6 +114,9 @@ STYLE: Final = "".join(
 
 _LOAD_STYLE: Final = ".linklab-net .load{stroke-linecap:butt}" + "".join(
     _paint(f".linklab-net .{name}", stroke=name) for name in ("load", "busy", "full")
+)
+_UNSEEN_STYLE: Final = ".linklab-net .unseen{stroke-width:1.5px;stroke-dasharray:7 5}" + _paint(
+    ".linklab-net .unseen", stroke="quiet"
 )
 _LOAD_PIXELS: Final = 12
 """How wide a line is that carries all that it can; the widget's script has it, too."""
@@ -156,7 +157,7 @@ class _Pen:
 
     def __init__(self, placed: Placed, chosen: Sequence[int], title: str, loads: Mapping[str, float]) -> None:
         self._placed, self._chosen, self._title, self._loads = placed, set(chosen), title, loads
-        self._scene = placed.scene
+        self._scene, self._unseen = placed.scene, not all(it.recorded for it in placed.scene.cables)
         box = placed.box.grown(_MARGIN_INCHES)
         self._heading = TextLine(title, bold=True, points=12)
         wide = max(box.right - box.left, (size_of([self._heading])[0] if title else 0) + 2 * _MARGIN_INCHES)
@@ -177,7 +178,7 @@ class _Pen:
             parts.append(self._text(self._heading, (x, y), "plain left"))
         svg = (
             f'<svg xmlns="http://www.w3.org/2000/svg" class="linklab-net" viewBox="0 0 {width:.0f} {height:.0f}">'
-            f"<style>{STYLE}{_LOAD_STYLE if self._loads else ''}</style>"
+            f"<style>{STYLE}{_LOAD_STYLE if self._loads else ''}{_UNSEEN_STYLE if self._unseen else ''}</style>"
             f'<rect class="ground" width="{width:.0f}" height="{height:.0f}"/>{"".join(parts)}{legend}</svg>'
         )
         return Picture(svg, round(width), round(height), round(own), lines)
@@ -303,7 +304,7 @@ class _Pen:
                 )
                 for name, share, text in _LOADS
             ),
-            (any(not it.recorded for it in cables), line("cable unseen"), "not recorded"),
+            (self._unseen, line("cable unseen"), "not recorded"),
             (any(not it.up for it in cables), line("cable down"), "down"),
             (bool(scene.loose), cross, "no cable"),
             (
