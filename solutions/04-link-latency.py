@@ -165,8 +165,8 @@ lab04.check_pings(pings).require()
 # ### The first ping
 #
 # Linklab prepares our lab so that all pings take the same time. In most networks they do not. `ip neigh` shows what a
-# node knows about its neighbours. The next cell deletes r1's entry for r2 and sends pings. (Its last lines restore
-# the entry.)
+# node knows about its neighbours. The next cell deletes r1's entry for r2 (`extern_learn`: Linklab wrote it) and sends
+# pings. (Its last lines write the entry again.)
 
 # %% id="arp-try"
 lab04.explain("reasons")
@@ -185,7 +185,7 @@ print(r1.cmd(f"ip neigh replace {address} lladdr {mac} dev r1-eth1 nud permanent
 # ms each way have a mean of 21.855 ms, 1.855 ms more than theory.
 #
 # **Your turn:** choose the letter that answers the question which the cell prints. Then suppose that the first of the
-# 25 pings needed what you just saw: how much of the extra 1.855 ms does this explain?
+# 25 pings took as long as the first one that you just saw: how much of the mean's extra 1.855 ms does this explain?
 
 # %% answer="arp"
 print(lab04.question("first"))
@@ -199,16 +199,15 @@ arp = {"first": "b", "ms": 20 / 25}
 lab04.check_arp(arp).require()
 
 # %% id="sliders"
-# Move the sliders: when does sending take longer than travelling?
+# Move the sliders: when does sending take longer than travelling? This is a real cable. In the
+# lab a single packet pays nothing for sending, because the shaper lets it pass at once.
 theory.space_time(L1.rate_mbps, L1.delay_ms)
 
 # %% [markdown] id="throughput-intro"
 # ## 3. A full link
 #
-# `simpleperf` counts the bytes that the receiving *program* gets. A frame of 1514 bytes carries 1448 of them (Lab 00).
-# (A real cable needs the time of 1538 bytes for such a frame: it adds a preamble of 8, a checksum of 4 and a gap of 12.
-# On a real cable, data would use 94.1 % of the rate. Linklab's *shaper*, `htb`, counts 1514: 95.6 %. What the headers
-# leave is the link's *ceiling*.)
+# `simpleperf` counts the bytes that the receiving *program* gets. A frame of 1514 bytes carries 1448 bytes of data (Lab
+# 00).
 #
 # **Your turn:** predict the mean throughput that `simpleperf` shows for 25 s over L1, in Mbit/s.
 
@@ -226,8 +225,12 @@ lab04.check_predicted(mbps).require()
 # %% [markdown] id="transfers-task"
 # **Your turn:** measure a transfer of 25 s over each link. Give `measure.SimpleperfFlow` the same arguments as
 # `PingFlow`, but replace `count` by `duration_s=25` and `program=program`. `measure.run(lab, flow)` measures the
-# flow. While a measurement takes long, its cell shows what the links carry, and a stop button. The first line of the
-# cell tries your own `simpleperf.py`.
+# flow. During a long measurement the cell shows what the links carry, and a stop button. The first line of the cell
+# tries your own `simpleperf.py`.
+#
+# What the headers leave of a link's rate is its *ceiling*. Linklab's *shaper*, `htb`, counts 1514 bytes for a frame, so
+# the ceiling is 95.6 % of the rate. (A real cable needs the time of 1538 bytes: it adds a preamble of 8, a checksum of
+# 4 and a gap of 12. There it is 94.1 %.)
 
 # %% answer="transfers"
 program = lab04.own_simpleperf(lab)
@@ -254,9 +257,8 @@ print(f"{L1.queue_packets} slots, {frame_ms:.3f} ms for a frame of 1514 bytes")
 # %% [markdown] id="swing-task"
 # ## 4. Ping next to a transfer
 #
-# Now you send a ping each second over L1, next to a transfer of 25 s over L1. Below the table above, the last cell
-# printed how many slots the queue before L1 has (a *slot* is room for one packet), and how long L1 needs to send a full
-# frame.
+# Now you send a ping each second over L1, next to a transfer of 25 s over L1. The last line of the cell above says how
+# many slots the queue before L1 has (a *slot* is room for one packet), and how long L1 needs to send a full frame.
 #
 # **Your turn:** sketch the RTT over these 25 s. Run the cell, draw the curve in its figure, and run the cell again:
 # it writes your points down. You can also write them yourself: `[(0, 5), (10, 20), (25, 20)]` rises to 20 ms for ten
@@ -279,8 +281,8 @@ lab04.check_predicted(swing).require()
 # `measure.run_together(lab, [flow, flow])` starts several flows at the same time.
 #
 # **Your turn:** send 25 pings over L1, one each second (`interval_s=1`), next to a transfer of 25 s over L1. Put the
-# ping first: the results are in the order of the flows. (The queue that the cell shows while it measures includes the
-# frames in flight.)
+# ping first: the results are in the order of the flows. (While it measures, the cell shows the queue. Its number
+# includes frames in flight.)
 
 # %% answer="together"
 ### BEGIN SOLUTION
@@ -306,8 +308,8 @@ lab04.queue_over_time(together, "L1", ("r1", "r2"), sketch=swing.sketch)
 #
 # **Your turn:** on r1, run `tc -s qdisc show dev r1-eth1`, and read its output. How many frames did the queue drop
 # (netem's line)? Which letters answer the two questions that the cell prints? (TCP's *window* is how much data it keeps
-# in flight, and *CUBIC* is the rule by which TCP on Linux changes its window. The routers here drop packets when a
-# queue is full, and warn nobody before: that would be *ECN*.)
+# in flight, and *CUBIC* is the rule by which TCP on Linux changes its window. The routers here only drop packets, when
+# a queue is full. A router can also mark packets earlier: that is *ECN*.)
 
 # %% answer="counters"
 print(lab04.question("limit", "swing"), end="\n\n")
@@ -347,10 +349,10 @@ lab04.check_queue_seen(seen, together).require()
 #
 # > (1) On idle links such as these nearly all of a ping's RTT is propagation delay, so a link with twice the rate
 # > answers a ping hardly any faster. (2) Next to a long TCP transfer over the same link, the ping waits in the
-# > transfer's queue, and its RTT rises by at most the time that the full queue needs to empty. (3) Each direction of
-# > a link has a queue of its own: while r1 sends a transfer to r2, a ping from r2 to r1 does not meet the transfer's
-# > packets, and its RTT stays that of the idle link. (4) The transfer hardly notices the pings and stays near its
-# > ceiling. (5) A longer queue before L1 would therefore make the pings slower, and the transfer hardly faster.
+# > transfer's queue, and its RTT rises by at most the time that the full queue needs to empty. (3) The transfer hardly
+# > notices the pings and stays near its ceiling. (4) A longer queue before L1 would therefore make the pings slower,
+# > and the transfer hardly faster. (5) Each direction of a link has a queue of its own: while r1 sends a transfer to
+# > r2, a ping from r2 to r1 does not meet the transfer's packets, and its RTT stays that of the idle link.
 #
 # **Your turn:** find the wrong sentence, and measure a run that contradicts it. Store the sentence's number and the
 # run.
@@ -358,7 +360,7 @@ lab04.check_queue_seen(seen, together).require()
 # %% answer="claim"
 on_l1 = {end.node: end.address.removesuffix("/24") for end in L1.ends}  # addresses
 ### BEGIN SOLUTION
-wrong_sentence = 3
+wrong_sentence = 5
 against = measure.PingFlow("r2", "r1", count=25, interval_s=1, address=on_l1["r1"])
 shows_it = measure.run_together(lab, [against, transfer])
 print(shows_it)
@@ -412,7 +414,8 @@ lab04.calibration()
 # - Throughput is another property. Data use at most 95.6 % of a full link's rate here. TCP's start costs a little more.
 # - TCP with CUBIC sends more until a packet is lost, so it fills the link's queue. Everybody's RTT grows by the time
 #   that the waiting packets need.
-# - One unusual packet changes a mean. You have explained a difference when you can compute it, or switch it off.
+# - One unusual packet changes a mean. You have explained a difference when you can compute it, or remove its
+#   cause and see it vanish.
 #
 # ### Review (no points)
 #

@@ -123,6 +123,7 @@ WRONG: Table = {
         (LOW, sent(100, 29.15, 708, ("r1", "r2")), FOUND, "there is no UdpFlow r2-r3"),
         (LOW, transfer("r2-r3", 28.6), FOUND, "this is a SimpleperfResult"),
         (LOW, HIGH, FOUND | {"rate_mbps": 29.15}, "that is the data alone"),
+        (LOW, HIGH, FOUND | {"rate_mbps": 29.15 * 1514 / 1448}, "a full frame of TCP"),
         (LOW, HIGH, FOUND | {"rate_mbps": 28.33}, "the wrong way round"),
         (LOW, HIGH, FOUND | {"rate_mbps": 100}, "that was sent"),
         (LOW, HIGH, FOUND | {"lost_percent": 0.708}, "a share of 1"),
@@ -131,15 +132,15 @@ WRONG: Table = {
     ],
     lab04.check_claim: [
         (2, together(*AGAINST), "never above it"),
-        (3, None, "not measured yet"),
-        (3, AGAINST[0], "this is a PingResult"),
-        (3, L1_TOGETHER, "PingFlow r1-r2 was measured in the opposite direction"),
-        (3, together(pinged("r2-r1", 20.0, 1)), "there is no SimpleperfFlow or TcpFlow r1-r2"),
-        (3, together(pinged("r3-r2", 20.0, 1), AGAINST[1]), "there is no PingFlow r2-r1"),
-        (3, together(pinged("r2-r1", L1_LOADED, 0.2), AGAINST[1]), "write count=25, interval_s=1"),
-        (3, together(*AGAINST, transfer("r2-r1", 38.05)), "does not belong here"),
-        (3, together(*AGAINST, interrupted=True), "stopped before its end"),
-        (3, together(pinged("r2-r1", 20.3, 1), AGAINST[1]), "so it is true here that the RTT stays"),
+        (5, None, "not measured yet"),
+        (5, AGAINST[0], "this is a PingResult"),
+        (5, L1_TOGETHER, "PingFlow r1-r2 was measured in the opposite direction"),
+        (5, together(pinged("r2-r1", 20.0, 1)), "there is no SimpleperfFlow or TcpFlow r1-r2"),
+        (5, together(pinged("r3-r2", 20.0, 1), AGAINST[1]), "there is no PingFlow r2-r1"),
+        (5, together(pinged("r2-r1", L1_LOADED, 0.1), AGAINST[1]), "write count=25, interval_s=1"),
+        (5, together(*AGAINST, transfer("r2-r1", 38.05)), "does not belong here"),
+        (5, together(*AGAINST, interrupted=True), "stopped before its end"),
+        (5, together(pinged("r2-r1", 20.3, 1), AGAINST[1]), "so it is true here that the RTT stays"),
     ],
     functions.check_parsed: [
         (lambda text: [], pings(), "it finds no RTT"),
@@ -186,8 +187,14 @@ def test_right_answers_pass_in_any_style() -> None:
 
 @pytest.mark.parametrize(("sent", "pings"), [("r1-r2", "r2-r1"), ("r2-r1", "r1-r2")])
 def test_the_claim_is_shown_in_either_direction(sent: str, pings: str) -> None:
-    result = lab04.check_claim(3, together(transfer(sent, 38.05), pinged(pings, L1_LOADED, 1)))
+    result = lab04.check_claim(5, together(transfer(sent, 38.05), pinged(pings, L1_LOADED, 1)))
     assert result.passed, str(result)
+
+
+def test_five_seconds_show_the_claim() -> None:
+    sent = transfer("r1-r2", 38.05)
+    short = replace(sent, flow=replace(sent.flow, duration_s=5))
+    assert lab04.check_claim(5, together(short, pinged("r2-r1", L1_LOADED[:5], 1))).passed
 
 
 def _unshaped() -> NetworkState:

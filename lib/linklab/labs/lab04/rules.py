@@ -17,7 +17,6 @@ from linklab.course import course_network
 from linklab.grade.check import Check, Refuse
 from linklab.grade.choices import choices
 from linklab.grade.measured import (
-    SHORTEST_S,
     TRANSFER_FLOWS,
     Transfer,
     loaded_checks,
@@ -218,6 +217,8 @@ def _queue_questions(run: object, ends: tuple[str, str], idle_ms: float, link: L
 # --- A claim to test
 
 _REPLY_WAITS: Final = "the run that shows it"
+_SHOWN_S: Final = 5
+"""A transfer as long as this has filled its queue: the claim is of what happens, not of a mean."""
 _TRANSFER_ALONE: Final = "leave it out: one transfer is enough, and no other traffic may fill a queue"
 
 
@@ -227,8 +228,8 @@ def _reply_waits(given: object) -> Check:
     if isinstance(given, Run) and {it.flow.name for it in transfers(given)} == {"r2-r1"}:
         ends = ends[::-1]  # the case in the mirror shows the same
     wanted: list[Wanted[Any]] = [
-        Wanted(PingFlow, ends[::-1], (at_least("lasts_s", SHORTEST_S, "write count=25, interval_s=1"),)),
-        Wanted[Transfer](TRANSFER_FLOWS, ends, (at_least("duration_s", SHORTEST_S),)),
+        Wanted(PingFlow, ends[::-1], (at_least("lasts_s", _SHOWN_S, "write count=25, interval_s=1"),)),
+        Wanted[Transfer](TRANSFER_FLOWS, ends, (at_least("duration_s", _SHOWN_S),)),
     ]
     how = "give what measure.run_together returned for the case of the sentence"
     run = require_run(_REPLY_WAITS, given, wanted, how, dict.fromkeys((*TRANSFER_FLOWS, UdpFlow), _TRANSFER_ALONE))
@@ -287,6 +288,7 @@ def _start_questions(low: UdpResult, high: UdpResult) -> tuple[Value, ...]:
         ("what arrives per second when the link is never idle?", frame, f"throughput * {_FRAME_BYTES} / {data}"),
         (
             Slip(arrived, "that is the data alone", frame),
+            Slip(arrived * 1514 / data, "that is a full frame of TCP", frame),
             Slip(arrived * data / _FRAME_BYTES, "this divides the wrong way round", frame),
             Slip(high.sent_mbps, "that was sent, and most of it was lost", "what arrived?"),
             Slip(low.throughput_mbps, "that is the low run", "the low run does not fill the link: take the high one"),
