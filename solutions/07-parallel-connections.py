@@ -32,7 +32,7 @@ show.network(lab)
 # sent.)
 
 # %% answer="connections"
-lab["h4"].cmd("pkill iperf3; sleep 1")  # of an earlier try
+lab["h4"].cmd("pkill iperf3; sleep 1")  # end the server of an earlier try
 lab["h4"].popen("iperf3 -s -1")
 lab["h4"].wait_listening(5201)
 ### BEGIN SOLUTION
@@ -78,16 +78,20 @@ lab07.check_predicted(shares).require()
 # ## 3. Measure
 #
 # `transfer("h1-h4", 2)` is a simpleperf transfer of 25 s over two connections. Single runs of 25 s scatter widely
-# (Lab 06). `measure.repeated(lab, flows, repeats=4)` runs a list of flows together, four times. Start times differ a
-# little, so queues differ. (If you start the lab anew, you get the same four runs again.)
+# (Lab 06). `measure.repeated(lab, flows, repeats=4)` runs a list of flows together, four times. As if by hand, hosts
+# start some hundredths of a second apart. Each run begins at another moment of the kernel's clock, so queues differ.
+# (If you start the lab anew, you get the same four runs again.)
 #
 # **Your turn:** make a list of the three transfers. Measure them together, four times. Store the result in `runs`.
 
 
 # %% id="transfer"
+STARTS_S = {"h1-h4": 0.013, "h2-h5": 0.0, "h3-h6": 0.031}
+
+
 def transfer(pair, connections=1):
-    ends = pair.split("-")
-    return measure.SimpleperfFlow(*ends, duration_s=25, streams=connections, program=program)
+    options = {"streams": connections, "program": program, "start_s": STARTS_S[pair]}
+    return measure.SimpleperfFlow(*pair.split("-"), duration_s=25, **options)
 
 
 # %% answer="runs"
@@ -131,8 +135,8 @@ lab07.check_parts(per_connection, per_host, runs).require()
 # run and the course report.
 #
 # The last table has the throughputs of test case 5 of the course report (Lab 02). They are of one run, and chance
-# decides a single run: look how your own runs differ. Together they are 29.22 Mbit/s, more than L2 carries. Probably
-# somebody started each transfer by hand, so that each connection counted its own 25 s.
+# decides a single run: look how your own runs differ. Their sum is 29.22 Mbit/s, more than L2 carries. Probably
+# somebody started them by hand, one after the other: then the first and the last share L2 with fewer for a while.
 
 # %% id="fairness-figure"
 lab07.figures.fairness_figure(runs)
@@ -149,26 +153,14 @@ lab07.figures.report_table(runs)
 # L2 has one queue. It sends packets in the order in which they arrive. A full queue drops new packets, whoever sent
 # them. Each TCP connection has its own window and learns from its own losses. No queue on the path knows that two
 # connections belong to one host. (h1's kernel does know it: it remembers round trips by destination, `ip
-# tcp_metrics`. But it shares no window.)
+# tcp_metrics`. But connections that run share no window.)
 #
 # **Rubric.** 1 point: one queue that knows no hosts, and a window for each connection. Typical wrong: (1) "h1 sends
 # faster" - h1's cable is as fast as h2's, but h1 has two windows. (2) "TCP shares by host" - each connection has a
 # window of its own.
 
-# %% [markdown] id="provider-question"
-# **Question.** An internet provider sells access to homes. Its customers want equal shares per home, and each home
-# may open many connections. What must the provider's router do?
-
-# %% [markdown] reflect="provider" points=1
-# The index per home counts. The router must tell homes apart: it needs a queue for each home, and serves these queues
-# in turn.
-#
-# **Rubric.** 1 point: a queue (or a share) for each home, served in turn. Typical wrong: (1) "the router should give
-# each connection the same" - a home with two connections would still have two shares. (2) "a longer queue" - it
-# delays everybody and changes no share.
-
-# %% id="explain-provider"
-lab07.explain("provider")
+# %% id="explain-unequal"
+lab07.explain("unequal")
 
 # %% [markdown] id="fairness-told"
 # ## 5. More and more connections
@@ -245,8 +237,8 @@ figure.tight_layout()
 # ## 6. What do the results mean?
 #
 # **Your turn:** h2 and h3 keep one connection each. How many connections must `h1` open to get 90 % of L2? Answer with
-# a number. After that, the next cell asks for two letters. ([HTTP](glossary.md) fetches web pages. HTTP/2 carries many
-# requests as *streams* inside one TCP connection. QUIC, under HTTP/3, runs over UDP and knows the streams itself.)
+# a number. The next cell asks for three letters. ([HTTP](glossary.md) fetches web pages. HTTP/2 carries many requests
+# as *streams* inside one TCP connection. QUIC, under HTTP/3, runs over UDP and knows the streams itself.)
 
 # %% answer="ninety"
 ### BEGIN SOLUTION
@@ -259,14 +251,14 @@ for_90_percent = 18  # P / (P + 2) = 0.9
 lab07.check_ninety(for_90_percent).require()
 
 # %% answer="fault"
-print(lab07.question("whose_fault", "streams"))
+print(lab07.question("whose_fault", "provider", "streams"))
 ### BEGIN SOLUTION
-letters = {"whose_fault": "c", "streams": "d"}
+letters = {"whose_fault": "c", "provider": "b", "streams": "d"}
 ### STARTER
-# letters = {"whose_fault": None, "streams": None}
+# letters = {"whose_fault": None, "provider": None, "streams": None}
 ### END SOLUTION
 
-# %% check="fault" points=2
+# %% check="fault" points=3
 lab07.check_fault(letters).require()
 
 # %% [markdown] id="cost-question"
@@ -287,10 +279,11 @@ lab07.check_fault(letters).require()
 # %% [markdown] id="interval-task"
 # ## 7. How sure is a mean?
 #
-# Your four runs in section 3 differ, although you changed nothing. In each run, chance decides which connection loses
-# packets at a bad moment. So the mean of four runs is an *estimate* of the true mean, the mean of infinitely many
-# runs. A **95 % confidence interval** says how far off the estimate may be. If you repeat the four runs again and
-# again, and compute an interval each time, about 95 of 100 intervals contain the true mean. For $n$ runs it is
+# Your four runs in section 3 differ, although you changed nothing. Chance decides when a run begins, and so which
+# connection loses packets at a bad moment. So the mean of four runs is an *estimate* of the true mean, the mean of
+# infinitely many such runs. A **95 % confidence interval** says how far off the estimate may be. If you repeat the
+# four runs again and again, and compute an interval each time, about 95 of 100 intervals contain the true mean. For
+# $n$ runs it is
 #
 # $$\bar x \pm t \cdot \frac{s}{\sqrt n}$$
 #
@@ -324,7 +317,8 @@ lab07.check_half_width(half_width).require()
 # **Your turn:** compute the mean of h2's throughput over your runs and the half width of its interval, both in
 # Mbit/s. Then plan: *how many runs* do you need until the half width is 5 % of the mean or less? Assume that more
 # runs have the same mean and the same standard deviation. The factor $t$ depends on the number of runs, so try one
-# number after the other.
+# number after the other. Last, does theory's value for h2 (the table of section 3) lie `"inside"` your interval or
+# `"outside"`? An interval that is wide says little either way.
 
 # %% answer="sure"
 h2_mbps = [lab07.rates_mbps(run)["h2-h5"] for run in runs.runs] if runs else []
@@ -332,9 +326,12 @@ h2_mbps = [lab07.rates_mbps(run)["h2-h5"] for run in runs.runs] if runs else []
 mean, deviation, needed = statistics.mean(h2_mbps), statistics.stdev(h2_mbps), 2
 while lab07.t95(needed) * deviation / needed**0.5 > 0.05 * mean:
     needed += 1
-sure = {"mean": mean, "half_width": half_width(h2_mbps), "runs": needed}
+where = (
+    "inside" if abs(L2.rate_mbps * 1448 / 1514 / 4 - mean) <= half_width(h2_mbps) else "outside"
+)
+sure = {"mean": mean, "half_width": half_width(h2_mbps), "runs": needed, "theory": where}
 ### STARTER
-# sure = {"mean": None, "half_width": None, "runs": None}
+# sure = {"mean": None, "half_width": None, "runs": None, "theory": None}
 ### END SOLUTION
 print([round(each, 2) for each in h2_mbps], sure)
 
@@ -349,18 +346,17 @@ lab07.check_sure(sure, runs).require()
 #
 # > (1) On a full link each TCP connection tends to an equal share if RTTs are equal, so a host with two connections
 # > gets about twice as much as a host with one. (2) The host gains what the others lose: all connections together
-# > still carry what L2 carries, however many share it. (3) Since each connection has its own window, a second
-# > connection also pays when h2 and h3 are silent: h1 then gets clearly more throughput to h4 than over one
-# > connection. (4) On a path where one connection leaves the bottleneck idle after each loss, several connections
-# > fill it better. (5) A router with one queue that drops whatever finds it full cannot prevent any of this: it
-# > does not know which connections belong to one host.
+# > still carry what L2 carries, however many share it. (3) A router with one queue for all packets cannot prevent
+# > this: it does not look at who sent them. (4) On a path where one connection leaves the bottleneck idle after each
+# > loss, several connections fill it better. (5) Since each connection has its own window, a second connection also
+# > pays when h2 and h3 are silent: h1 then gets clearly more throughput to h4 than over one connection.
 #
 # **Your turn:** find the wrong sentence, and measure a run that contradicts it. Store the sentence's number and the
 # run.
 
 # %% answer="claim"
 ### BEGIN SOLUTION
-wrong_sentence = 3
+wrong_sentence = 5
 shows_it = measure.run(lab, transfer("h1-h4", 2))
 print(shows_it)
 ### STARTER
@@ -412,4 +408,5 @@ lab07.calibration()
 # The [glossary](glossary.md); Student, *The probable error of a mean*, Biometrika 1908; Jain, *The Art of Computer
 # Systems Performance Analysis*, 1991, chapter 13 (confidence intervals); Kurose & Ross, *Computer Networking*, on
 # HTTP and on fairness and parallel TCP connections; Peterson & Davie, *Computer Networks*, on fair queueing; RFC 9112
-# (HTTP/1.1), RFC 9113 (HTTP/2), RFC 9000 (QUIC), RFC 6928 (the initial window).
+# (HTTP/1.1), RFC 9113 (HTTP/2), RFC 9000 (QUIC), RFC 6928 (the initial window), RFC 9040 (what connections
+# to one host may share).

@@ -13,7 +13,7 @@ import linklab.labs.lab00
 import linklab.labs.lab06  # noqa: F401 - explanations are found beside it
 from linklab.course import using
 from linklab.grade import written as written_answers
-from linklab.grade.choices import explanation
+from linklab.grade.choices import explanation, seal
 from linklab.grade.notebook_cells import is_answer
 from linklab.grade.written import explain
 from linklab.network.variants import variant
@@ -127,8 +127,8 @@ def test_answers_of_two_labs_in_one_kernel_are_apart(
     assert [bundle[PAGE_MIME]["opened_by"]["reflect-queue"] for bundle in shown] == ["nobody waits", "h1 waits"]
 
 
-def test_an_explanation_ends_with_what_counts_in_each_answer_above_it() -> None:
-    counts = explanation(ROOT / "lib/linklab/labs/lab07", "provider").partition("**What counts:**")[2]
-    assert [line.partition(",")[0] for line in counts.strip().splitlines()] == [
-        "- first answer", "- second answer"
-    ]  # fmt: skip
+def test_an_explanation_ends_with_what_counts_in_each_answer_above_it(tmp_path: Path) -> None:
+    sealed = seal('[explanations]\nhosts = "Two."', {"hosts": ["a host", "a link"]})
+    (tmp_path / "choices.json").write_text(sealed, "utf-8")
+    counts = explanation(tmp_path, "hosts").partition("**What counts:**")[2]
+    assert counts.strip().splitlines() == ["- first answer, a host.", "- second answer, a link."]

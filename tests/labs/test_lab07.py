@@ -29,18 +29,20 @@ RUNS = {
 }
 PERCENT = {count: 100 * count / (count + 2) for count in FAIR_MBPS}
 MEASURED = together(transfer("h1-h4", [8.0775, 6.44]), transfer("h2-h5", 6.89), transfer("h3-h6", 7.1575))
+UNEQUAL = together(transfer("h1-h4", 8.31), transfer("h2-h5", 11.73), transfer("h3-h6", 8.48))
 REPEATED = Repeats((MEASURED,) * 3, ())
 BY_CONNECTION, BY_HOST = [8.0775, 6.44, 6.89, 7.1575], [14.5175, 6.89, 7.1575]
 FOUR = Repeats(tuple(together(transfer("h1-h4", [7.0, 7.0]), transfer("h2-h5", rate), transfer("h3-h6", 7.0))
                      for rate in (7.2, 6.4, 8.1, 7.5)), ())  # fmt: skip
-SURE = {"mean": 7.3, "half_width": 1.125, "runs": 17}
+SURE = {"mean": 7.3, "half_width": 1.125, "runs": 17, "theory": "inside"}
 ALONE = transfer("h1-h4", [14.2, 14.25])
 BESIDE_OTHERS = replace(origin(), queues=(QueueCounters("r2", "r2-eth2", 63000, 2 * 46_390_000, 0, 0, 0),))
 WRONG: Table = {
     lab07.check_fault: [
-        ({"whose_fault": "b", "streams": "d"}, "each TCP connection knows only itself"),
-        ({"whose_fault": "c", "streams": "a"}, "still delivers in order"),
-        ({"whose_fault": "c", "streams": "c"}, "QUIC itself sends lost data again"),
+        ({"whose_fault": "b", "provider": "b", "streams": "d"}, "each TCP connection knows only itself"),
+        ({"whose_fault": "c", "provider": "a", "streams": "d"}, "two shares"),
+        ({"whose_fault": "c", "provider": "b", "streams": "a"}, "still delivers in order"),
+        ({"whose_fault": "c", "provider": "b", "streams": "c"}, "QUIC itself sends lost data again"),
     ],
     lab07.check_half_width: [
         (lambda values: statistics.stdev(values) / len(values) ** 0.5, "the standard error of the mean"),
@@ -59,17 +61,20 @@ WRONG: Table = {
         (SURE | {"runs": 61}, FOUR, "half of the width is to be 5 %"),
         (SURE | {"runs": 18}, FOUR, "one less is enough"),
         (SURE, MEASURED, "this is a Run"),
+        (SURE | {"theory": "outside"}, FOUR, "outside is not right"),
+        (SURE | {"theory": True}, FOUR, "none of inside, outside"),
         (SURE | {"mean": 14.0}, FOUR, "too much"),
     ],
     lab07.check_claim: [
         (2, ALONE, "the sums are near L2's maximum"),
-        (3, None, "not measured yet"),
-        (3, transfer("h1-h4", 28.4), "write streams=2"),
-        (3, MEASURED, "h2 and h3 are silent"),
-        (3, replace(transfer("h1-h4", [7.1, 7.1]), origin=BESIDE_OTHERS), "sent 2 times as much: others sent too"),
-        (3, transfer("h2-h5", [14.2, 14.2]), "there is no SimpleperfFlow or TcpFlow h1-h4"),
-        (3, transfer("h1-h4", [16.2, 16.2]), "so it is true here that h1 gets clearly more"),
-        (3, replace(ALONE, flow=replace(ALONE.flow, duration_s=10)), "write duration_s=25"),
+        (5, None, "not measured yet"),
+        (5, transfer("h1-h4", 28.4), "write streams=2"),
+        (5, MEASURED, "h2 and h3 are silent"),
+        (5, replace(transfer("h1-h4", [7.1, 7.1]), origin=BESIDE_OTHERS), "sent 2 times as much: others sent too"),
+        (5, together(*[replace(transfer("h1-h4", 7.1), origin=BESIDE_OTHERS)] * 2), "others sent too"),
+        (5, transfer("h2-h5", [14.2, 14.2]), "there is no SimpleperfFlow or TcpFlow h1-h4"),
+        (5, transfer("h1-h4", [16.2, 16.2]), "so it is true here that h1 gets clearly more"),
+        (5, replace(ALONE, flow=replace(ALONE.flow, duration_s=10)), "write duration_s=25"),
     ],
     lab07.check_connections: [
         (HEAD, 3, "not the output of ss -tin"),
@@ -81,6 +86,8 @@ WRONG: Table = {
     ],
     lab07.check_experiment: [
         (RUNS, {count: share / 0.956 for count, share in PERCENT.items()}, "too much"),
+        (RUNS | {1: UNEQUAL}, PERCENT, "that is what theory says"),
+        (RUNS | {1: UNEQUAL}, PERCENT | {1: 70.84}, "that divides by h2's throughput"),
     ],
     lab07.check_parts: [
         ([[8.0775, 6.44], [6.89], [7.1575]], BY_HOST, REPEATED, "this has a list, a list, a list"),
@@ -121,7 +128,22 @@ def test_how_sure_a_mean_is() -> None:
     result = lab07.check_sure(SURE, FOUR)
     assert result.passed, str(result)
     for run in (ALONE, together(ALONE), together(transfer("h1-h4", [7.1] * 4))):
-        assert lab07.check_claim(3, run).passed, str(lab07.check_claim(3, run))
+        assert lab07.check_claim(5, run).passed, str(lab07.check_claim(5, run))
+
+
+def test_two_transfers_of_one_connection_are_two_connections() -> None:
+    queue = replace(BESIDE_OTHERS.queues[0], sent_bytes=94_000_000)
+    each = replace(transfer("h1-h4", 14.2), origin=replace(origin(), queues=(queue,)))
+    result = lab07.check_claim(5, together(each, each))
+    assert result.passed, str(result)
+
+
+@pytest.mark.parametrize(("rows", "counted"), [(2, 2), (4, 4)])
+def test_of_another_start_nothing_is_said_of_the_number(rows: int, counted: int) -> None:
+    shown = HEAD + "".join(ROW.format(number) for number in range(rows))
+    result = lab07.check_connections(shown, counted)
+    assert not result.passed
+    assert [check.description for check in result.checks] == ["what ss shows"], str(result)
 
 
 @pytest.mark.parametrize(("count", "t"), [(2, 12.706), (4, 3.182), (6, 2.571), (10, 2.262), (30, 2.045), (121, 1.980)])

@@ -36,7 +36,18 @@ from linklab.grade.measured import (
 )
 from linklab.grade.path_questions import fair_share, path_between, share_of
 from linklab.grade.predictions import Predictions
-from linklab.grade.questions import Slip, Value, as_number, asked, asked_each, asked_one, is_missing, stated
+from linklab.grade.questions import (
+    Question,
+    Slip,
+    Value,
+    among,
+    as_number,
+    asked,
+    asked_each,
+    asked_one,
+    is_missing,
+    stated,
+)
 from linklab.grade.result import Result, guarded
 from linklab.grade.student_functions import Formula, Trial
 from linklab.grade.wanted import Wanted, at_least, refuse_another_network, require_run, require_type
@@ -117,8 +128,14 @@ _WITH_CONTROL: Final = 3
 
 @guarded("Lab 07, connections")
 def check_connections(said: object, counted: object) -> Iterator[Check]:
-    """Judge what ``ss -tin`` printed on h1 while ``iperf3 -P 2`` to h4 ran, and how many connections that shows."""
-    yield from collect_checks(lambda: _shown_check(said))
+    """Judge what ``ss -tin`` printed on h1 while ``iperf3 -P 2`` to h4 ran, and how many connections that shows.
+
+    The number is not looked at until ss shows what it should: of another test it may be right.
+    """
+    shown = collect_checks(lambda: _shown_check(said))
+    yield from shown
+    if not all(check.passed for check in shown):
+        return
     hints = ("count the lines that begin with ESTAB", "count only those to h4's address, with data or without")
     slips = (
         Slip(2, "that counts only connections that carry data",
@@ -140,7 +157,7 @@ def _shown_check(said: object) -> Check:
     shown = f"{len(found)} to {address}"
     if len(found) != _WITH_CONTROL:
         reason = f"ss shows {len(found)} connections from h1 to h4 ({address})"
-        hint = f"start iperf3 -c {address} -P 2 on h1 with popen, once, and run ss while it still sends"
+        hint = f"start iperf3 -c {address} -P 2 on h1 with popen, once, and run ss on h1 while it still sends"
         return Check.failing(what, reason, hint, expected, shown)
     if not any("cwnd" in it.values for it in found):
         hint = "ss -tin prints it: t shows TCP, i shows what TCP knows about each connection, n shows numbers"
@@ -209,7 +226,7 @@ def check_experiment(runs: object, measured_percent: object) -> Result:
     def judge(count: int, given: object) -> Iterator[Check]:
         where = f"P = {count}"
         run = run_of(where, given, loads(count), with_pings=False)
-        yield from _measured_part(where, run).checks(percent.get(str(count)))
+        yield from _measured_part(count, run).checks(percent.get(str(count)))
         theory = expectations(run, course_network(), loads(count), judged=len(CONNECTIONS)).loads[0]
         yield measured(f"throughput of h1-h4, {where}", throughput_of(run, "h1-h4"), theory.total)
 
@@ -218,7 +235,7 @@ def check_experiment(runs: object, measured_percent: object) -> Result:
     return PREDICTIONS.compared(result, "predicted_parts", found)
 
 
-def _measured_part(where: str, run: Run) -> Value:
+def _measured_part(count: int, run: Run) -> Value:
     mine, whole = throughput_of(run, "h1-h4") or 0.0, fsum(result.throughput_mbps for result in transfers(run))
     right = 100 * mine / whole
     slips = (
@@ -226,11 +243,15 @@ def _measured_part(where: str, run: Run) -> Value:
         Slip(100 * mine / _rate_mbps("L2"), "that divides by L2's rate, which includes headers",
              "divide by the sum of all three"),
         Slip(100 * right / (100 - right), "that divides by the other two only", "divide by the sum of all three"),
+        *(Slip(100 * mine / other, f"that divides by {name[:2]}'s throughput", "divide by the sum of all three")
+          for name in ("h2-h5", "h3-h6") if (other := throughput_of(run, name))),
+        *(Slip(it, "that is what theory says", "take the throughputs of this run")
+          for it in [100 * count / (count + _RIVALS)] if abs(it - right) > 2 * _WHOLE_PERCENT),
     )  # fmt: skip
     hints = ("which whole is the share a part of?", "h1-h4's throughput, divided by the sum of all three, times 100")
     why, allowance = "h1's throughput divided by the sum of all three", "rounding to a whole percent"
     expected = Expectation(right, right - _WHOLE_PERCENT, right + _WHOLE_PERCENT, "%", why, allowance=allowance)
-    return Value("", f"share of h1, {where}", expected, hints, slips)
+    return Value("", f"share of h1, P = {count}", expected, hints, slips)
 
 
 # --- Connections and hosts
@@ -318,8 +339,8 @@ def check_ninety(connections: object) -> Result:
     return asked_one("Lab 07, connections for 90 %", connections, asked_for)
 
 
-check_fault = letters("Lab 07, what the results mean", _FOLDER, "whose_fault", "streams")
-"""Judge two letters: what is wrong if the index per host is below 1, and which streams wait for a lost packet."""
+check_fault = letters("Lab 07, what the results mean", _FOLDER, "whose_fault", "provider", "streams")
+"""Judge letters: what is wrong if the index per host is below 1, what serves homes alike, which streams wait."""
 
 
 # --- How sure a mean is
@@ -392,17 +413,18 @@ def check_half_width(half_width: object) -> tuple[Check, ...]:
 def check_sure(answers: object, runs: object) -> Result:
     """Judge ``mean`` and ``half_width`` of h2's throughput over the runs, in Mbit/s, and how many ``runs`` it needs.
 
-    These are the fewest with which the half width is 5 % of the mean or less, if mean and deviation stay.
+    These are the fewest with which the half width is 5 % of the mean or less, if mean and deviation stay. ``theory``
+    is whether the fair share lies inside the interval.
     """
     title = "Lab 07, how sure the mean is"
     repeated = require_type("the runs", runs, Repeats, "run the cell that fills runs (section 3)", "several runs")
     values = [throughput_of(run, "h2-h5") or 0.0 for run in repeated.runs]
     if len(values) < _REPEATS:
         raise Refuse("the runs", f"{len(values)} runs", f"measure.repeated(lab, flows, repeats={_REPEATS + 1})")
-    return asked(title, answers, _sure_questions(values), '{"mean": 1.2, "half_width": 1.2, "runs": 12}')
+    return asked(title, answers, _sure_questions(values), '{"mean": 1.2, "half_width": 1.2, "theory": "outside", ...}')
 
 
-def _sure_questions(values: Sequence[float]) -> tuple[Value, ...]:
+def _sure_questions(values: Sequence[float]) -> tuple[Question, ...]:
     middle, deviation, count = fmean(values), stdev(values), len(values)
     share = f"{_ENOUGH_PERCENT} % of the mean"
     needed = _runs_needed(deviation, middle * _ENOUGH_PERCENT / 100)
@@ -417,6 +439,8 @@ def _sure_questions(values: Sequence[float]) -> tuple[Value, ...]:
         Slip(needed - 1, "with so many the half width is still a little above 5 %", "try one more"),
         Slip(needed + 1, "one less is enough", "find the smallest number"),
     )
+    theory = share_of(loads(2), "h2-h5").connection_mbps
+    is_inside = abs(theory - middle) <= _half_width(values)
     return (
         Value("mean", "mean of h2's throughput", stated(middle, "Mbit/s", "the mean of the runs"),
               ("add up h2's throughputs, and divide", "statistics.mean(h2_mbps)")),
@@ -429,6 +453,10 @@ def _sure_questions(values: Sequence[float]) -> tuple[Value, ...]:
               ("what in t * s / sqrt(n) changes with more runs, and what stays?",
                "try n = 2, 3, 4, ... with the s of your runs: the first n that is good enough counts",
                f"the smallest n with lab07.t95(n) * s / n ** 0.5 <= {_ENOUGH_PERCENT / 100:g} * mean"), slips),
+        among("theory", "where theory's value for h2 lies", ("inside", "outside"),
+              "inside" if is_inside else "outside", {},
+              ("compare the two ends of the interval with the number that theory gives for h2",
+               "theory's number stands in the table below the check of section 3")),
     )  # fmt: skip
 
 
@@ -447,20 +475,18 @@ _CLEARLY: Final = 1.05
 def _nothing_left(given: object) -> Check:
     """Judge a transfer of several connections from h1 to h4 with nobody else: it gets what one connection gets."""
     run = Run((given,), 0.0) if isinstance(given, ToolResult) else given
-    fields = (
-        at_least("duration_s", SHORTEST_ALONE_S),
-        at_least("streams", 2, "write streams=2: the sentence is about a second connection"),
-    )
-    wanted = Wanted[Transfer](TRANSFER_FLOWS, ("h1", "h4"), fields)
+    opened = sum(it.flow.streams for it in transfers(run) if it.flow.name == "h1-h4") if isinstance(run, Run) else 0
+    fields = (at_least("duration_s", SHORTEST_ALONE_S),)
+    wanted = Wanted[Transfer](TRANSFER_FLOWS, ("h1", "h4"), fields, connections=max(2, opened))
     others = dict.fromkeys((*TRANSFER_FLOWS, UdpFlow), "leave it out: h2 and h3 are silent in the sentence")
     how = "give what measure.run returned for the case of the sentence"
     found = require_run(_ALONE, run, [wanted], how, others)
     refuse_another_network(_ALONE, state_of_run(found))
     refuse_without_theory(_ALONE, state_of_run(found), [("h1", "h4")], limited=True)
     path = path_between("h1", "h4", state_of_run(found))
-    refuse_shared(_ALONE, transfers(found)[0], bottleneck_hop(path).out)
     alone = tcp_throughput(path)
     total = throughput_of(found, "h1-h4") or 0.0
+    refuse_shared(_ALONE, replace(transfers(found)[0], throughput_mbps=total), bottleneck_hop(path).out)
     return contradicts(
         f"h1 gets clearly more than one connection alone, {alone.value:.4g} Mbit/s by theory",
         f"{total:.4g} Mbit/s",
