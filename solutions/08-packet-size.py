@@ -9,8 +9,8 @@
 # packets inside packets. The study used one too. At the end a packet does not fit into a link. You find out whether
 # the sender learns this. You see a transfer that hangs, because nobody tells its sender.
 #
-# **Time:** 180 minutes (and 20 for the optional part). **You need:** headers and frames (Lab 00),
-# `lab[...].cmd` and routes (Lab 01), packet trains (Lab 03).
+# **Time:** 180 minutes (and 20 for the optional part). If you have less, sections 1, 5 and 6 stand by themselves.
+# **You need:** headers and frames (Lab 00), `lab[...].cmd` and routes (Lab 01), packet trains (Lab 03).
 #
 # The study: *International Journal on Advances in Networks and Services*, vol. 9, no. 3 & 4, 2016.
 
@@ -28,9 +28,9 @@ show.network(lab)
 # A link's *MTU* (maximum transmission unit) is the size of the largest IP packet that the link carries. An Ethernet
 # *frame* is larger: a header of 14 bytes, then the IP packet, followed by a *checksum* of 4 bytes, which shows whether
 # the frame was damaged. A virtual cable carries no checksum. The study says "MTU" but means the frame with its
-# checksum: 1518 (Ethernet), 4370 (FDDI, an older kind of network) or 7999 bytes. The study calls the last one 802.11,
-# which is Wi-Fi, whose packets have at most 2304 bytes, and larger frames carry several packets. We add a small frame
-# of 100 bytes.
+# checksum: 1518 (Ethernet), 4370 (FDDI, an older kind of network) or 7999 bytes. The study calls the last one 802.11:
+# that is Wi-Fi, where a packet has at most 2304 bytes, and a larger frame carries several. We add a small frame of 100
+# bytes.
 #
 # | frame of 1518 | Ethernet header | IPv4 header | UDP or ICMP header | your data | checksum |
 # | --- | --- | --- | --- | --- | --- |
@@ -39,7 +39,7 @@ show.network(lab)
 # **Your turn:** read the MTU of `h1-eth0` with `ip link show h1-eth0`. Then find the largest ping that passes
 # in one piece. `ping -c 1 -M do -s 1000 10.0.0.2` sends 1000 bytes of data. `-M do` sets the bit *don't
 # fragment* (DF) in the IP header: no device may cut the packet. Try other values of `-s`. Read what `ping`
-# prints when the packet is too large.
+# prints when the packet is too large. (It may print a time of 0.000 ms: section 3 says why.)
 
 # %% answer="ping"
 ### BEGIN SOLUTION
@@ -56,7 +56,7 @@ largest_ping = 7953
 lab08.check_ping(largest_ping).require()
 
 # %% [markdown] id="curve-task"
-# ## 2. Does size matter? (30 minutes)
+# ## 2. Does size matter? (25 minutes)
 #
 # Now `h1` fills the link: it sends UDP as fast as it can, without a pause. The link carries 10 Mbit/s of
 # frames. How much of that is *data*, for each size of frame?
@@ -91,8 +91,8 @@ lab08.check_predicted(curve).require()
 # them with the table in section 1.
 #
 # The check compares two numbers of each train with theory. The *lasting bandwidth* is that of whole frames, as
-# the study counts them. Its 4 bytes of checksum are not on the virtual cable, so 10 Mbit/s look like 10.42 for
-# frames of 100 bytes. The *bytes that pass at once* are the subject of section 3.
+# the study counts them: 100 bytes where the virtual cable carries 96. So a link of 10 Mbit/s shows 10.42. The *bytes
+# that pass at once* are the subject of section 3.
 
 # %% answer="runs"
 runs = dict.fromkeys([100, 1518, 4370, 7999])
@@ -205,8 +205,8 @@ lab08.check_pause(pause).require()
 #
 # Here `5:` is HTB's name on this interface, and `5:1` its class, as `tc class show` prints them.
 #
-# Think about "not in debt": which bucket lets exactly *one* frame pass? A bucket of one frame lets more than
-# one pass.
+# Think about "not in debt": which bucket lets exactly *one* frame pass? A bucket of the size of one frame lets two
+# pass.
 #
 # **Your turn:** change the class on `h1` with `lab["h1"].cmd("tc ...")`. Then measure the study's three sizes
 # again, and store the results in `calm`.
@@ -228,10 +228,9 @@ lab08.first_table(runs, calm)
 lab08.check_calm(calm).require()
 
 # %% [markdown] id="tunnel-intro"
-# After this one command the first packets are as slow as on a cable. The table says 10.03 for 1518 bytes and
-# 10.01 for the others, because the study counts a checksum of 4 bytes that the virtual cable does not carry.
-# (48576 is no rate of a link: two frames of 1518 bytes left at once, and arrived 0.25 microseconds apart.)
-# `s1` has a full bucket too. This bucket does no harm, because packets now reach `s1` evenly.
+# After this one command the first packets are as slow as on a cable. (10.03 and 10.01 are 10 Mbit/s, counted with the
+# checksum. 48576 says only that two frames of 1518 bytes left at once: they arrived 0.25 microseconds apart.) `s1` has
+# a full bucket too. It does no harm, because packets now reach `s1` evenly.
 #
 # ## 5. A tunnel (25 minutes)
 #
@@ -291,22 +290,25 @@ lab08.check_overhead(overhead_bytes, inside, outside).require()
 #
 # **Your turn:** set this smaller MTU with `ip link set s1-gre1 mtu 1462` on `s1`. Then ping `10.0.0.2` from
 # `h1` with `-M do`, first with 1472 and then with 1400 bytes of data. Who tells `h1` that a packet does not
-# fit?
+# fit? The cell prints a question. Its letter is judged at the end of this section.
 
 # %% answer="hole"
+print(lab08.question("switch"))
 ### BEGIN SOLUTION
 print(lab["s1"].cmd("ip link set s1-gre1 mtu 1462"))
 print(lab["h1"].cmd("ping -c 2 -W 1 -M do -s 1472 10.0.0.2"))
 print(lab["h1"].cmd("ping -c 2 -W 1 -M do -s 1400 10.0.0.2"))
+switch = "b"
 ### STARTER
 # # YOUR TURN: lab["s1"].cmd("ip link ..."), and two pings: add -W 1, to wait one second only
+# switch = None  # a letter
 ### END SOLUTION
 
 # %% [markdown] id="hang-task"
 # ### A black hole
 #
-# Linux's TCP sends all its packets with DF set, and here nobody tells `h1` that a packet does not fit. Such a place
-# is called a *black hole*. What becomes of a TCP connection? Say it before you go on.
+# By default Linux's TCP sends all its packets with DF set, and here nobody tells `h1` that a packet does not fit. Such
+# a place is called a *black hole*. What becomes of a TCP connection? Guess before you go on.
 #
 # **Your turn:**
 #
@@ -315,8 +317,9 @@ print(lab["h1"].cmd("ping -c 2 -W 1 -M do -s 1400 10.0.0.2"))
 #    net.ipv4.tcp_mtu_probing=1`. Send again, with a recording, and store the run in `mended`:
 #    `measure.run_together(lab, [measure.TcpFlow("h1", "h2", duration_s=12)], record=["h1-eth0"])`.
 # 3. Print `mended.events.of("retransmission")`: the segments that TCP sent again. (A *segment* is the data in one of
-#    TCP's packets.) Find the first segment that arrived. When did it leave, in seconds (`begins_s`), and how many bytes
-#    did it have (`segment_bytes`)? "Bytes 1 to 10" are ten.
+#    TCP's packets. "The packet that it repeats" is the one that was lost before.) Find the first segment
+#    that arrived. When did it leave, in seconds (`begins_s`), and how many bytes did it have (`segment_bytes`)? "Bytes
+#    1 to 10" are ten.
 
 # %% answer="hang"
 lab["h1"].cmd("sysctl -w net.ipv4.tcp_mtu_probing=0")  # as at first, if you run this cell again
@@ -335,7 +338,7 @@ print(mended.events.of("retransmission"))
 
 # %% answer="begins"
 ### BEGIN SOLUTION
-begins = {"begins_s": 6.47, "segment_bytes": 1061 - 38 + 1}
+begins = {"begins_s": 6.46, "segment_bytes": 1061 - 38 + 1}
 ### STARTER
 # begins = {"begins_s": None, "segment_bytes": None}
 ### END SOLUTION
@@ -349,19 +352,19 @@ lab08.check_hang(hangs, mended, begins).require()
 # Ask a language model why some connections hang in a tunnel, and you get a paragraph like this one. It is fluent, and
 # one of its sentences is wrong.
 #
-# > (1) A connection through such a tunnel opens without trouble, because the first packets of TCP have no data and are
-# > small. (2) Then full segments vanish in the tunnel. No acknowledgement comes, so TCP sends the first one again,
-# > after pauses that double each time. (3) UDP does not have this problem: it does not wait for acknowledgements, so
-# > all datagrams arrive that fit the MTU of the sender's own interface. (4) With `tcp_mtu_probing=1` TCP tries a
-# > smaller segment after some of these pauses, and goes on with the size that is acknowledged. (5) An MTU of 1462 on
-# > the sender's interface avoids even these pauses: TCP's segments fit from the start.
+# > (1) Only TCP hangs in such a tunnel: UDP waits for no acknowledgement, so all its datagrams that fit the MTU of the
+# > sender's own interface arrive. (2) A TCP connection through such a tunnel opens without trouble, because its first
+# > packets have no data and are small. (3) Then full segments vanish in the tunnel. No acknowledgement comes, so TCP
+# > sends the first one again, after pauses that double each time. (4) With `tcp_mtu_probing=1` TCP tries a smaller
+# > segment after some of these pauses, and goes on with the size that is acknowledged. (5) An MTU of 1462 on the
+# > sender's interface avoids even these pauses: TCP's segments fit from the start.
 #
 # **Your turn:** find the wrong sentence, and measure in this lab the run that shows it: what `measure.run` returns.
 # Store the sentence's number and the run.
 
 # %% answer="claim"
 ### BEGIN SOLUTION
-wrong_sentence = 3
+wrong_sentence = 1
 shows_it = measure.run(lab, measure.TrainFlow("h1", "h2", 100, 1472))
 print(shows_it)
 ### STARTER
@@ -383,24 +386,24 @@ lab08.check_claim(wrong_sentence, shows_it).require()
 # learned: `ip route get 10.0.2.1`.
 #
 # You have now seen three cases in which a packet of 1500 bytes did not fit. Answer the questions that the cell
-# prints.
+# prints, on the second and the third one.
 
 # %% answer="narrow"
 lab.stop()
 lab = start(lab08.NARROW)
 arriving = lab["h2"].popen("tcpdump -n -v -c 2 -i h2-eth0 icmp and src host 10.0.1.1")
 lab.sleep(1)
-print(lab08.question("switch", "clear", "set", "why"))
+print(lab08.question("clear", "set", "why"))
 ### BEGIN SOLUTION
 print(lab["h1"].cmd("ping -c 1 -M dont -s 1472 10.0.2.1"))
 arriving.wait(5)
 print(arriving.output)
 print(lab["h1"].cmd("ping -c 2 -M do -s 1472 10.0.2.1"))
 print(lab["h1"].cmd("ip route get 10.0.2.1"))
-fit = {"switch": "b", "clear": "a", "set": "c", "why": "d"}
+fit = {"switch": switch, "clear": "a", "set": "c", "why": "d"}
 ### STARTER
 # # YOUR TURN: a ping; arriving.wait(5) and print(arriving.output); another ping; ip route get
-# fit = {"switch": None, "clear": None, "set": None, "why": None}
+# fit = {"switch": switch, "clear": None, "set": None, "why": None}
 ### END SOLUTION
 
 # %% check="fit" points=2

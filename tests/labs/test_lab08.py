@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import pytest
 
-from linklab.labs.lab08 import functions
+from linklab.labs.lab08 import figures, functions
 from linklab.labs.lab08 import rules as lab08
 from linklab.measure import Capture, Origin, Run, Sample, TcpFlow, TcpResult, TrainFlow, TrainResult
 from linklab.network import Network, expected_state
@@ -62,6 +62,20 @@ def greedy(size: int, bucket: int = 1600) -> TrainResult:
 
 RUNS = {size: greedy(size) for size in (100, 1518, 4370, 7999)}
 CALM = {size: greedy(size, 0) for size in (1518, 4370, 7999)}
+
+
+def test_a_run_of_one_train_is_the_train() -> None:
+    runs = {size: Run((train,), 0.0) for size, train in RUNS.items()}
+    assert lab08.check_runs(runs).passed
+    assert str(figures.first_table(runs, None)) == str(figures.first_table(RUNS, None))
+
+
+def test_what_is_said_of_a_train_is_true_of_it() -> None:
+    """Of no size is the data of another one named, and behind a larger bucket at h1 the switch's own shows."""
+    missing = the_failure(lab08.check_runs({**RUNS, 4370: None}))
+    assert "1472" not in missing.hint
+    early = the_failure(lab08.check_calm({**CALM, 4370: greedy(4370)}))
+    assert "s1" in early.reason
 
 
 @pytest.mark.parametrize("arrival_s", [None, 1.0], ids=["nothing arrived", "all at one instant"])
@@ -175,7 +189,8 @@ def test_right_answers_on_the_bucket_the_black_hole_and_the_claim_pass() -> None
     assert lab08.check_fit({"switch": "b", "clear": "a", "set": "c", "why": "d"}).passed
     assert lab08.check_hang(HANGS, MENDED, BEGINS).passed
     for run in (datagrams(1472, 0), datagrams(1435, 0)):
-        assert lab08.check_claim(3, run).passed
+        for given in (run, Run((run,), 0.0)):
+            assert lab08.check_claim(1, given).passed
 
 
 test_wrong_answers_on_them_are_refused = refused(
@@ -200,7 +215,7 @@ test_wrong_answers_on_them_are_refused = refused(
             (DATAGRAMS, MENDED, BEGINS, "this is a test of UDP"),
             ("iperf3: error - unable to connect to server", MENDED, BEGINS, "not the output of iperf3"),
             (HANGS, transfer([0] * 12), BEGINS, "no data arrived"),
-            (HANGS, transfer([9.3] * 12), BEGINS, "nothing was too large"),
+            (HANGS, transfer([9.3] * 12), BEGINS, "no full segment had to vanish"),
             (HANGS, transfer([0] * 6), BEGINS, "has duration_s=6"),
             (HANGS, transfer([0] * 12, "h3"), BEGINS, "there is no TcpFlow h1-h2"),
             (HANGS, transfer([0] * 6 + [9.1] * 6, network=lab08.NARROW), BEGINS, "on another network"),
@@ -212,12 +227,13 @@ test_wrong_answers_on_them_are_refused = refused(
         ],
         lab08.check_claim: [
             (4, datagrams(1472, 0), "data flowed"),
-            (3, datagrams(1472, 100), "100 of 100 datagrams arrived"),
-            (3, datagrams(1400, 100), "has payload_bytes=1400"),
-            (3, datagrams(2000, 0), "has payload_bytes=2000"),
-            (3, datagrams(1472, 0, lab08.NARROW), "on another network"),
-            (3, MENDED, "this is a Run"),
-            (3, replace(datagrams(1472, 0), interrupted=True), "stopped before its end"),
+            (1, datagrams(1472, 100), "100 of 100 datagrams arrived"),
+            (1, datagrams(1400, 100), "has payload_bytes=1400"),
+            (1, datagrams(2000, 0), "has payload_bytes=2000"),
+            (1, datagrams(1472, 0, lab08.NARROW), "on another network"),
+            (1, MENDED, "this is a TcpResult"),
+            (1, Run((datagrams(1472, 0),) * 2, 0.0), "this is a Run"),
+            (1, replace(datagrams(1472, 0), interrupted=True), "stopped before its end"),
             (None, datagrams(1472, 0), "not answered yet"),
         ],
     }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from linklab.analysis.packets import bandwidth_mbps, burst_bytes, steady_rate_mbps
 from linklab.labs import NOTHING
-from linklab.labs.lab08.rules import FRAMES, LINK_MBPS, SIZES
+from linklab.labs.lab08.rules import FRAMES, LINK_MBPS, SIZES, only_result
 from linklab.measure import Capture, TrainResult, layers
 from linklab.network.theory import payload_of_frame_bytes
 from linklab.published import publication
@@ -104,4 +104,5 @@ def _bandwidth(run: TrainResult, size: int) -> tuple[float, ...]:
 
 def _trains(runs: object, sizes: tuple[int, ...]) -> list[tuple[int, TrainResult]]:
     given = runs if isinstance(runs, Mapping) else {}
-    return [(size, run) for size in sizes if isinstance(run := given.get(size), TrainResult) and run.received > 3]
+    found = [(size, only_result(given.get(size))) for size in sizes]
+    return [(size, run) for size, run in found if isinstance(run, TrainResult) and run.received > 3]
