@@ -34,7 +34,7 @@ show.network(lab)
 #
 # **Predict** two throughputs over 25 s, in Mbit/s: *both* flows of `two` together, and h7-h9 in `crossing`. Say in
 # percent how sure you are. For h7-h9 theory gives only the mean of many runs. In which interval do you expect your one
-# run? Note it, and compare later.
+# run? Write it behind the line as a comment, and compare in part 4.
 
 # %% answer="shares"
 ### BEGIN SOLUTION
@@ -458,7 +458,7 @@ shows_it = measure.run_together(lab, [measure.TcpFlow("h1", "h4", duration_s=25)
 print(shows_it)
 ### STARTER
 # wrong_sentence = None  # its number
-# shows_it = None  # YOUR TURN: what measure.run or measure.run_together returns
+# shows_it = None  # YOUR TURN: what measure.run_together returns
 ### END SOLUTION
 
 # %% check="claim" points=3

@@ -44,6 +44,9 @@ ROW = """\
 HEADS = {pair: f"Connecting to host {COURSE.address_of(pair[-2:])}, port 5201\n" for pair in ("h1-h4", "h2-h5")}
 
 
+FROM_H3 = f"[  7] local {COURSE.address_of('h3')} port 40000 connected to 10.0.5.2 port 5201\n"
+
+
 def printed(*mbps: float, seconds: float = 25.08) -> dict[str, str]:
     pairs = zip(HEADS, mbps, strict=False)
     return {pair: f"{HEADS[pair]}{ROW.format(seconds, rate)}" for pair, rate in pairs}
@@ -129,6 +132,12 @@ WRONG: Wrong = {
         (printed(9.0, 9.0), "too little"),
         (printed(14.0, 14.0, seconds=10.0), "ran for 10 s"),
         ({**printed(14.0, 14.0), "h2-h5": 14.0}, "not a text"),
+        ({pair: FROM_H3 + text for pair, text in printed(14.0, 14.3).items()}, "ran on another host"),
+        ({pair: "Server listening on 5201\n" + text for pair, text in printed(14.0, 14.3).items()}, "server printed"),
+        ({pair: text + "[SUM]   0.00-25.00" for pair, text in printed(14.0, 14.3).items()}, "omit -P"),
+        ({pair: text.replace("Mbits", "MBytes") for pair, text in printed(1.8, 1.8).items()}, "-f"),
+        (dict.fromkeys(HEADS, '{"start": {}}'), "-J"),
+        (dict.fromkeys(HEADS, ROW.format(25.08, 14.3)), "first lines of the output are missing"),
         ({**printed(14.0, 14.0), "h2-h5": "iperf3: error - the server is busy"}, "server is busy"),
     ],
     lab06.check_look: [
@@ -154,7 +163,9 @@ WRONG: Wrong = {
 test_what_is_wrong_is_refused_and_named = refused(WRONG)
 
 
-@pytest.mark.parametrize(("sent", "stream"), [("h1-h4", "h2-h5"), ("h3-h6", "h1-h4"), ("h2-h5", "h2-h5")])
+@pytest.mark.parametrize(
+    ("sent", "stream"), [("h1-h4", "h2-h5"), ("h3-h6", "h1-h4"), ("h2-h5", "h2-h5"), ("h7-h9", "h2-h5")]
+)
 def test_a_stream_that_keeps_its_rate_shows_the_wrong_sentence_wherever_it_crosses_l2(sent: str, stream: str) -> None:
     result = lab06.check_claim(3, together(streamed(stream), transfer(sent, 8.9)))
     assert result.passed, str(result)

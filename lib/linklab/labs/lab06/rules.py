@@ -6,6 +6,7 @@ Expectations of measurements come from `linklab.analysis` for the network as it 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import fsum
@@ -141,7 +142,7 @@ def check_by_hand(printed: object) -> Iterator[Check]:
     found: list[Transfer] = []
     for load in _TWO_FLOWS:
         try:
-            found.append(_client(f"iperf3's client of {load.name}", given.get(load.name), load.destination))
+            found.append(_client(f"iperf3's client of {load.name}", given.get(load.name), load))
             yield Check.passing(f"iperf3's client of {load.name}", _LONG_ENOUGH, _in_words(found[-1]))
         except Refuse as refused:
             yield refused.check
@@ -153,7 +154,7 @@ def check_by_hand(printed: object) -> Iterator[Check]:
     whole = experiment(course_network(), _TWO_FLOWS, min(each.lasted_s for each in found)).sums["L2", "r2"]
     whole = replace(whole, high=_SUM_TOLERANCE * whole.high)
     both = "start both clients with popen before you wait for the first one"
-    hints = ("two flows that share a link cannot get more than it carries, and two long transfers fill it", both)
+    hints = ("two long transfers fill L2 together. If they get more than it carries, one ran alone for a while", both)
     slips = (Slip(2 * whole.value, "that is twice what L2 carries: they ran one after the other", both),)
     yield measured("both together, through L2", fsum(each.rate_mbps for each in found), whole, hints, slips)
 
@@ -165,16 +166,33 @@ _OF_CLIENT: Final = (
 )
 
 
-def _client(what: str, printed: object, destination: str) -> Transfer:
+_LISTENS: Final = "Server listening on"
+_FROM: Final = re.compile(r"\blocal ([\d.]{7,15}) port \d{1,5} connected to")
+_OTHER_FORM: Final = re.compile(r"^\s*\{|Bytes/sec|\[SUM\]")
+"""What iperf3 prints with -J, with a capital letter behind -f, and with several connections."""
+
+
+def _client(what: str, printed: object, load: Load) -> Transfer:
     """Return what arrived of a client's test, as its receiver counts it; refuse another output, and a short test.
 
-    The client must have sent to this destination, which with -R sends itself.
+    The client must have sent from the load's source to its destination, which with -R sends itself.
     """
+    if isinstance(printed, str) and _LISTENS in printed:
+        raise Refuse(what, "this is what the server printed", "store client.output", "a client's output")
+    if isinstance(printed, str) and _OTHER_FORM.search(printed):
+        hint = "one connection, and iperf3's usual lines in Mbits/sec: omit -P, -f and -J"
+        raise Refuse(what, "these options of iperf3 give other lines than are read here", hint, _LONG_ENOUGH)
     rows = require_printed(what, printed, "iperf3 -c", transfers, _OF_CLIENT)
+    source, destination = load.source, load.destination
     address = course_network().address_of(destination)
+    if "Connecting to host" not in str(printed):
+        raise Refuse(what, "the first lines of the output are missing", "store all of client.output", _LONG_ENOUGH)
     if f"host {address}, port" not in str(printed):
         hint = f"{destination} has the address {address}: give each text its own name"
         raise Refuse(what, "this client sent to another host", hint, f"host {address}")
+    ends = course_network().address_of(source)
+    if any(end != ends for end in _FROM.findall(str(printed))):
+        raise Refuse(what, "this client ran on another host", f'start it with lab["{source}"].popen', f"host {ends}")
     if "Reverse mode" in str(printed):
         raise Refuse(what, f"{destination} sent, in the opposite direction", "omit -R", "from the client")
     arrived = next((row for row in rows if row.side == "receiver" and row.all_datagrams is None), None)
@@ -406,8 +424,8 @@ def _packets_trial() -> Trial:
         Formula(lambda rtt: packets_held(rtt) * other_rate / rate, "that uses the rate of L1",
                 f"packets leave L2's queue at the rate of L2, {rate:g} Mbit/s"),
         Formula(lambda rtt: packets_held(rtt) * FRAME_BYTES / DATA_BYTES, "that counts data only", frame),
-        Formula(lambda rtt: packets_held(rtt) * FRAME_BYTES / ETHERNET_MTU_BYTES, "that leaves out Ethernet's header",
-                frame),
+        Formula(lambda rtt: packets_held(rtt) * FRAME_BYTES / ETHERNET_MTU_BYTES,
+                "that leaves out Ethernet's header, or rounds up", frame),
         Formula(lambda rtt: packets_held(rtt) * FRAME_BYTES * BITS_PER_BYTE, "that is in bits",
                 "divide by the bits of a packet"),
         Formula(lambda rtt: packets_held(rtt) * FRAME_BYTES, "that is in bytes", "divide by the bytes of a packet"),
@@ -494,7 +512,7 @@ def _looks_check(what: str, expected: str, looks: Sequence[QueueLook | str]) -> 
         return Check.failing(what, reason, hint, expected, found)
     if min(abs(packets_held(rtt) - held) for rtt, held in answered) > _APART_PACKETS:
         reason = f"the numbers from ping and from tc differ by more than {_APART_PACKETS} packets in every look"
-        hint = "run tc right after each ping: the queue changes within a few ms"
+        hint = "run tc right after each ping, and at r2's end of L2: the queue changes within a few ms"
         return Check.failing(what, reason, hint, expected, found)
     if len({look.queue.sent_packets for look in read}) < len(read):
         reason = "two looks show the same counters of tc, and a transfer sends packets all the time"
@@ -598,11 +616,14 @@ def _udp_takes_it(given: object) -> Check:
     )
 
 
+_BEFORE_L2, _BEHIND_L2 = ("h1", "h2", "h3", "h7"), ("h4", "h5", "h6", "h8", "h9")
+
+
 def _across_l2(given: object, kinds: tuple[type[Flow], ...], otherwise: tuple[str, str]) -> tuple[str, str]:
-    """Return the ends of the first flow of these kinds that crosses L2 from a host of r1 to one of r3."""
+    """Return the ends of the first flow of these kinds that crosses L2 towards r3."""
     flows = [it.flow for it in given.results] if isinstance(given, Run) else []
     ends = [(it.source, it.destination) for it in flows if isinstance(it, kinds)]
-    return next((it for it in ends if it[0] in ("h1", "h2", "h3") and it[1] in ("h4", "h5", "h6")), otherwise)
+    return next((it for it in ends if it[0] in _BEFORE_L2 and it[1] in _BEHIND_L2), otherwise)
 
 
 check_claim = claim("Lab 06, a claim to test", _FOLDER, _udp_takes_it)
