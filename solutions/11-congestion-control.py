@@ -1,9 +1,9 @@
 # %% [markdown] id="goal"
 # # Lab 11: Congestion control
 #
-# **Time:** 3 hours and 30 minutes to 4 hours, four minutes of them for measurements. **You need:** windows and the
-# bandwidth-delay product (Lab 05), queue capacity and Jain's index (Lab 06), and a kernel that has Reno, CUBIC and BBR,
-# as the lab's own kernel does.
+# **Time:** 3 hours and 30 minutes to 4 hours, four minutes of them for measurements; pause before section 6. **You
+# need:** windows and the bandwidth-delay product (Lab 05), queue capacity and Jain's index (Lab 06), and a kernel that
+# has Reno, CUBIC and BBR, as the lab's own kernel does.
 #
 # No sender knows the network's rate, its queues, or the other senders. It learns from acknowledgements how much it may
 # send. How do three congestion controls, Reno, CUBIC and BBR, do that? How does each affect the queue, the round trip
@@ -69,8 +69,9 @@ lab11.check_read(read_ss).require()
 # again and again that this packet is missing (*duplicate acknowledgements*). If none comes, the sender waits for a
 # *timeout*, and continues with a window of 1. A full frame has 1514 bytes.
 #
-# **Predict** the window at that moment in packets, the round trip at that moment in ms, and the window after the loss.
-# Any numbers get the point, and you will see them next to the measurement. How sure are you, in percent?
+# **Predict** what the first loss after slow start finds: the window in packets, and the round trip in ms. Predict also
+# the window after the loss. Any numbers get the point, and you will see them next to the measurement. How sure are you,
+# in percent?
 
 # %% answer="loss"
 ### BEGIN SOLUTION
@@ -391,19 +392,19 @@ lab11.check_shares({"long": long, "depth": depth}).require()
 # sentences is wrong.
 #
 # > (1) Reno and CUBIC take a lost packet as a sign that a queue is full, so one such flow fills a queue of 1000 packets
-# > as well as one of 20. (2) BBR measures the rate and the shortest round trip instead, so alone on a link it leaves
-# > most of a long queue empty. (3) Losses that no queue causes hardly hurt CUBIC: it keeps 0.7 of its window at each
-# > loss, so if B drops 1 % of the packets at random, CUBIC still gets about 70 % of the rate from h1 to h3. (4) Next to
-# > BBR, CUBIC gets little in a queue below one BDP, and more than BBR in a very long queue. (5) Two flows of the same
-# > control need not get equal shares: with CUBIC the shorter round trip gets more.
+# > as well as one of 20. (2) Losses that no queue causes hardly hurt CUBIC: it keeps 0.7 of its window at each loss, so
+# > if B drops 1 % of the packets at random, CUBIC still gets about 70 % of the rate from h1 to h3. (3) BBR measures the
+# > rate and the shortest round trip, so alone on a link it leaves most of a long queue empty. (4) Next to BBR, CUBIC
+# > gets little in a queue below one BDP, and more than BBR in a very long queue. (5) Two flows of the same control need
+# > not get equal shares: with CUBIC the shorter round trip gets more.
 #
-# **Your turn:** find the wrong sentence, and measure a run that contradicts it. Store the sentence's number and the
-# run. `netem limit 100 loss 1%` makes B lose packets at random; `loss 0%` ends it.
+# **Your turn:** find the wrong sentence, and measure a run of 20 s or longer that contradicts it. Store the sentence's
+# number and the run. After `netem limit PACKETS` you may add `delay 5ms` or `loss 1%` (random losses).
 
 # %% answer="claim"
 with start(network) as other:
     ### BEGIN SOLUTION
-    wrong_sentence = 3
+    wrong_sentence = 2
     other["r1"].cmd(f"{change} 100 loss 1%")
     shows_it = measure.run_together(
         other, [measure.TcpFlow("h1", "h3", 20, congestion="cubic")]

@@ -265,33 +265,33 @@ def test_runs_at_six_depths_pass_and_what_looks_like_them_is_refused(student: st
 def test_cubic_on_a_lossy_link_shows_the_wrong_sentence_and_nothing_else_does(student: str, course: Network) -> None:
     shown = lossy(student)["cubic"]
     with using(course):
-        for right in (3, "3"):
+        for right in (2, "2"):
             assert lab11.check_claim(right, shown).passed, str(lab11.check_claim(right, shown))
         for sentence, run, says in (
             (1, shown, "the highest round trip follows the limit"),
-            (2, shown, "BBR's mean queue"),
+            (3, shown, "BBR's mean queue"),
             (4, shown, "your table of six depths"),
             (5, shown, "the flow with 20 ms gets several times as much"),
             (None, shown, "not answered yet"),
-            (3, None, "not measured yet"),
+            (2, None, "not measured yet"),
             # Reno and BBR on the same link; CUBIC where no packet is lost at random, or in a short queue
-            (3, lossy(student)["reno"], "write congestion='cubic'"),
-            (3, lossy(student)["bbr"], "write congestion='cubic'"),
-            (3, read_back(shown, "r1-eth2", loss_percent=0.0), "loss_percent=0"),
-            (3, read_back(shown, "r1-eth2", loss_percent=5.0), "loss_percent=5"),
-            (3, read_back(shown, "r1-eth2", queue_packets=7), "queue_packets=7"),
-            (3, changed(shown, TcpResult, duration_s=5), "write duration_s=20"),
-            (3, depths(student)[7], "does not belong here"),
-            (3, beside_a_stream(shown), "ConstantRateFlow h2-h4 does not belong here"),
-            (3, replace(shown, interrupted=True), "stopped before its end"),
+            (2, lossy(student)["reno"], "write congestion='cubic'"),
+            (2, lossy(student)["bbr"], "write congestion='cubic'"),
+            (2, read_back(shown, "r1-eth2", loss_percent=0.0), "loss_percent=0"),
+            (2, read_back(shown, "r1-eth2", loss_percent=5.0), "loss_percent=5"),
+            (2, read_back(shown, "r1-eth2", queue_packets=7), "queue_packets=7"),
+            (2, changed(shown, TcpResult, duration_s=5), "write duration_s=20"),
+            (2, depths(student)[7], "does not belong here"),
+            (2, beside_a_stream(shown), "ConstantRateFlow h2-h4 does not belong here"),
+            (2, replace(shown, interrupted=True), "stopped before its end"),
             # a run by whose numbers the sentence would be true
-            (3, given(shown, TcpResult, throughput_mbps=13.5), "so it is true here that CUBIC gets about 70 %"),
+            (2, given(shown, TcpResult, throughput_mbps=13.5), "so it is true here that CUBIC gets about 70 %"),
         ):
             result = lab11.check_claim(sentence, run)
             assert not result.passed
             assert says in said(result), str(result)
     with using(VARIANT if course is COURSE else COURSE):
-        assert "measured on another network" in said(lab11.check_claim(3, shown))
+        assert "measured on another network" in said(lab11.check_claim(2, shown))
 
 
 @pytest.mark.parametrize(

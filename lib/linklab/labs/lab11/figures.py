@@ -105,7 +105,7 @@ def controls_table(runs: Mapping[str, MaybeRun]) -> Table | str:
         {name: runs.get(name) for name in CONTROLS},
         ("", lambda name, _: name),
         ("between losses (s), theory", lambda name, _: _gap_theory(name)),
-        ("measured", lambda _, run: ", ".join(f"{gap:.1f}" for gap in gaps_s(run)) or "no losses"),
+        ("measured", lambda _, run: ", ".join(f"{gap:.1f}" for gap in gaps_s(run)) or "none after the start"),
         ("mean queue (packets), theory", lambda name, _: _queue_theory(name)),
         ("measured", lambda _, run: mean_queue_packets(run)),
         ("mean RTT (ms)", lambda _, run: fmean(sample.rtt_ms for sample in samples_of(run))),

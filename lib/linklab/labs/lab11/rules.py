@@ -553,8 +553,8 @@ def check_long_path(numbers: object) -> Result:
              "CUBIC counts seconds, not round trips"),
     )  # fmt: skip
     told = (
-        "For more than an hour no packet may be lost, and hardly any network achieves that: Reno's window is hardly "
-        "ever full on such a path (RFC 3649, section 1). CUBIC needs its K for any round trip: it counts seconds."
+        "For more than an hour no packet may be lost, and hardly any network achieves that: Reno hardly ever fills "
+        "such a path (RFC 3649, section 1). CUBIC's K depends on the window alone, whatever the round trip is."
     )
     questions = (
         Value("bdp", "BDP", stated(bdp, "packets", "rate times round trip", 2),
