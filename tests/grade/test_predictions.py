@@ -93,6 +93,12 @@ def test_after_the_measurement_a_slip_is_named() -> None:
     assert right == ("", "as theory says")
 
 
+def test_a_prediction_as_theory_says_is_told_how_far_the_run_was_from_it() -> None:
+    near, far = _surprises("rtt", {"L1": 20, "L2": 40}, {"L1": 20.5, "L2": 50})
+    assert near == ("", "as theory says")
+    assert far == ("", "as theory says, and the run gave 25 % more")
+
+
 def test_a_prediction_near_theory_is_called_close_and_a_strange_one_gets_the_concept() -> None:
     near, strange = _surprises("rtt", {"L1": 20.3, "L2": 55}, {"L1": 20, "L2": 40})
     assert near == ("", "close to theory")

@@ -27,6 +27,9 @@ from linklab.grade.result import Result, guarded
 from linklab.record import somebody_watches
 
 _SURE: Final = "a number of percent, from 0 (a guess) to 100 (certain), for example sure=70"
+_AS_THEORY: Final = "as theory says"
+_FAR: Final = 0.05
+"""A measurement this far from theory, relative to it, is told beside a prediction that agrees with theory."""
 _CLOSE: Final = 0.02
 """A prediction this near to theory, relative to it, is called right, and this near to a slip's number that slip's."""
 _POINTS_AT_LEAST: Final = 3
@@ -233,6 +236,9 @@ def surprise(question: Value, predicted: float, sure_percent: float, measured: f
     """Return what is to be said of a predicted number, once it was measured."""
     expected = question.expected
     said, slip = remark(question, predicted)
+    if said == _AS_THEORY and measured and expected.value and abs(measured / expected.value - 1) > _FAR:
+        off = 100 * abs(measured / expected.value - 1)
+        said += f", and the run gave {off:.0f} % {'more' if measured > expected.value else 'less'}"
     return Surprise(question.what, expected.unit, predicted, sure_percent, expected.value, measured, said, slip)
 
 
@@ -241,7 +247,7 @@ def remark(question: Value, predicted: float) -> tuple[str, str]:
     right = question.expected.value
     low, high = question.interval
     if low <= predicted <= high:
-        return "as theory says", ""
+        return _AS_THEORY, ""
     slip = likeliest(predicted, question.all_slips, _CLOSE)
     off = abs(predicted / right - 1) if right else math.inf
     if slip is not None and (off > _CLOSE or abs(predicted - slip.value) < abs(predicted - right)):
