@@ -198,15 +198,25 @@ def test_the_finished_network_is_not_the_student_s_work() -> None:
 class OpenVSwitch(Pinged):
     """The same with a switch that `ovs-vsctl list-br` names."""
 
+    trunks = "[10, 20]"
+
     def cmd(self, command: str) -> str:
         """What ovs-vsctl or ping says."""
-        return "s1\n" if command.startswith("ovs-vsctl") else super().cmd(command)
+        return f"s1\n{self.trunks}\n" if command.startswith("ovs-vsctl") else super().cmd(command)
+
+
+class Unset(OpenVSwitch):
+    """A trunk without a setting passes all VLANs, and reads as one of those that other ports have."""
+
+    trunks = "[]"
 
 
 def test_an_open_vswitch_is_judged_by_its_ports_and_by_pings() -> None:
     both = ("10.0.10.2", "10.0.20.3")
     assert lab10.check_ovs(OpenVSwitch(BUILT, *both)).passed
     assert "no Open vSwitch" in said(lab10.check_ovs(Pinged(BUILT, *both)))
+    found = the_failure(lab10.check_ovs(Unset(BUILT, *both)))
+    assert (found.description, found.found) == ("s1-eth5, the port of r1", "trunk of all VLANs")
     wrong = live("s1-eth3", vlans=Membership(10))
     assert "s1-eth3, the port of h3" in [it.description for it in failed(lab10.check_ovs(OpenVSwitch(wrong, *both)))]
 
@@ -228,6 +238,7 @@ PAIRS = {"free": 1.367, "pair": "b", "step": "a"}
 def test_right_answers_on_frames_and_pairs_and_the_claim_pass() -> None:
     assert lab10.check_frames(FRAMES).passed
     assert lab10.check_pairs(PAIRS).passed
+    assert lab10.check_learned({"to": "c", "rows": 5}).passed
     for ends in (("h3", "h4"), ("h4", "h3")):
         assert lab10.check_claim(3, pinged(*ends, 3)).passed
 
@@ -240,6 +251,11 @@ test_wrong_ones_are_refused_and_named = refused(
             (FRAMES | {"changed": "a"}, "only a router moves a packet"),
             (FRAMES | {"changed": "c"}, "both times"),
         ],
+        lab10.check_learned: [
+            ({"to": "d", "rows": 5}, "h3 and h4 see none of them"),
+            ({"to": "c", "rows": 4}, "the table before this ping"),
+            ({"to": "c", "rows": 6}, "r1 has rows already"),
+        ],
         lab10.check_pairs: [
             (PAIRS | {"free": 1.43}, "leaves out the headers"),
             (PAIRS | {"free": 0.684}, "two packets of any sender"),
@@ -251,8 +267,8 @@ test_wrong_ones_are_refused_and_named = refused(
             (5, pinged("h3", "h4", 3), "you set up both"),
             (None, pinged("h3", "h4", 3), "not answered yet"),
             (3, None, "not measured yet"),
-            (3, pinged("h3", "h4", 3, BUILT), "the trunk was trunk of VLANs 10, 20"),
-            (3, pinged("h3", "h4", 3, live("s1-eth5", vlans=None)), "one of all VLANs"),
+            (3, pinged("h3", "h4", 3, BUILT), "s1-eth5 was: trunk of VLANs 10, 20"),
+            (3, pinged("h3", "h4", 3, live("s1-eth5", vlans=None)), "s1-eth5 was: trunk of all VLANs"),
             (3, pinged("h3", "h4", 3, BOTH_IN_10), "h3's port was of VLAN 10"),
             (3, pinged("h1", "h3", 0), "there is no PingFlow h3-h4"),
             (3, pinged("h3", "h4", 0), "0 of 3 pings were answered"),

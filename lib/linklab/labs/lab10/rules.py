@@ -67,6 +67,7 @@ _FORWARDING_MS: Final = 0.02
 _FORWARDING: Final = f"1 %, and {_FORWARDING_MS} ms for each link, which nodes need to forward a frame"
 """Reason for the accepted error. In QEMU computing takes time: 0.012 ms a link at most in trials."""
 _LEAST_EXCHANGES: Final = 20
+_TRUNK: Final = "s1-eth5"
 _SHORTEST_S: Final = 4
 """Least duration of senders that share a link: the text asks for 6 s."""
 
@@ -122,9 +123,11 @@ def check_ovs(lab: Checkable) -> Iterator[Check]:
     Raises LabError if no lab is running.
     """
     live = running(lab)
-    if "s1" not in live["s1"].cmd("ovs-vsctl list-br").split():
+    bridges_and_trunks = live["s1"].cmd(f"ovs-vsctl list-br -- --if-exists get port {_TRUNK} trunks").splitlines()
+    if "s1" not in bridges_and_trunks:
         raise Refuse("s1", "this switch is no Open vSwitch", 'start it with lab = start(Cables(), switch="ovs")')
-    yield from port_checks(live.state(), OPEN_VSWITCH)
+    unset = (_TRUNK,) if "[]" in bridges_and_trunks else ()
+    yield from port_checks(live.state(), OPEN_VSWITCH, unset)
     yield from check_reachability(live).checks
 
 
@@ -290,6 +293,22 @@ def check_frames(answers: object) -> Result:
 
 
 @guarded
+def check_learned(answers: object) -> Result:
+    """Judge where a switch sends a frame to an address that it does not know, and its table after a ping of h2."""
+    slips = (
+        Slip(4, "that is the table before this ping", "h2 answers: what does its frame tell the switch?"),
+        Slip(6, "that is one too many", "r1 has rows already, and no frame of h4 comes in"),
+        Slip(3, "that is a row for each host", "r1 has a row in each VLAN"),
+    )
+    hints = (
+        "a switch learns from the source of each frame that comes in: which machines send, and in which VLAN?",
+        'let h1 ping h2, and print it: lab["s1"].cmd("ovs-appctl fdb/show s1")',
+    )
+    rows = Value("rows", "rows of the table", stated(5, "", "h1, h2, h3, and r1 in both VLANs"), hints, slips)
+    return asked("Lab 10, what a switch learns", answers, (*choices(_FOLDER, "to"), rows))
+
+
+@guarded
 def check_pairs(answers: object) -> Result:
     """Judge how many places become free between two pairs at 70/70, and the letters of what this does."""
     flow = senders(SETTINGS[0], RATE_MBPS)[0]
@@ -324,14 +343,14 @@ def _stays_inside(given: object) -> Check:
     run = require_result(what, given, Wanted(PingFlow, ("h3", "h4"), either_way=True), how)
     state = run.origin.network
     refuse_another_network(what, state, _STICK)
-    trunk = state.interface("s1", "s1-eth5") if state is not None else None
+    trunk = state.interface("s1", _TRUNK) if state is not None else None
     vlans = trunk.vlans if trunk is not None else None
     if vlans is None or _CUT_VLAN in (vlans.untagged, *vlans.tagged):
         step = (
             "the sentence speaks of a trunk without VLAN 20: remove it there before you ping",
             "Open vSwitch: ovs-vsctl set port s1-eth5 trunks=10. A bridge: bridge vlan del dev s1-eth5 vid 20",
         )
-        raise Refuse(what, f"the trunk was {vlans or 'one of all VLANs'}", step, "a trunk without VLAN 20")
+        raise Refuse(what, f"{_TRUNK} was: {vlans or 'trunk of all VLANs'}", step, "a trunk without VLAN 20")
     for name, port in (("h3", "s1-eth3"), ("h4", "s1-eth4")):
         face = state.interface("s1", port) if state is not None else None
         found = face.vlans if face is not None else None

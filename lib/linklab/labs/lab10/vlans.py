@@ -28,8 +28,13 @@ OPEN_VSWITCH: Final = (
 )
 
 
-def port_checks(state: NetworkState, hints: tuple[str, str, str] = _BRIDGE) -> Iterator[Check]:
-    """Make one check for each port of s1. ``hints`` are for a switch that separates nothing yet."""
+def port_checks(
+    state: NetworkState, hints: tuple[str, str, str] = _BRIDGE, unset: tuple[str, ...] = ()
+) -> Iterator[Check]:
+    """Make one check for each port of s1. ``hints`` are for a switch that separates nothing yet.
+
+    ``unset`` are trunks that have no setting: they pass all VLANs, and their state names those of other ports.
+    """
     switch = state.node(_SWITCH.name)
     if switch is None or all(port.vlans is None for port in switch.interfaces):
         reason = "s1 is missing" if switch is None else "s1 does not separate VLANs: it forwards between all ports"
@@ -37,6 +42,10 @@ def port_checks(state: NetworkState, hints: tuple[str, str, str] = _BRIDGE) -> I
             yield Check.failing(_port_name(port), reason, hints, str(port.vlans), "no VLANs")
         return
     for port in _SWITCH.interfaces:
+        if port.name in unset:
+            reason = f"{port.name} has no setting, so all VLANs pass"
+            yield Check.failing(_port_name(port), reason, hints, str(port.vlans), "trunk of all VLANs")
+            continue
         found = differences({(switch.name, port.name, "VLAN"): port.vlans}, state)
         yield Check.of_differences(_port_name(port), str(port.vlans), found)
 
