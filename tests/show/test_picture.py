@@ -178,6 +178,16 @@ def test_a_curve_has_the_colour_of_its_flow_on_the_network(opened: Callable[...,
     ]
 
 
+def test_a_queue_has_no_flow_s_colour_and_its_two_directions_differ(opened: Callable[..., Ask]) -> None:
+    ask = opened(recorded())
+    strokes = dict(
+        ask("p.curves[0].parts.flatMap(({ plot }) => plot.series.slice(1).map((it) => [it.label, it.stroke()]))")
+    )
+    queues = {strokes.pop("h1-eth0"), strokes.pop("h2-eth0")}
+    assert len(queues) == 2
+    assert queues.isdisjoint(strokes.values())
+
+
 def test_a_link_that_follows_a_trace_has_its_capacity_beside_what_it_took(opened: Callable[..., Ask]) -> None:
     """Nine of ten segments of 1500 bytes went onto the link, at 10 to 19 ms."""
     trace = Trace("two a millisecond", (1, 1))
@@ -207,6 +217,41 @@ def test_a_link_is_as_wide_as_the_share_of_its_rate_that_it_carries(opened: Call
     assert float(ask(wide.format(21.5))) > float(ask(wide.format(58))) == 0
 
 
+ALONE = """
+[...document.querySelectorAll(".view text")].filter((it) => !it.closest(".node, [aria-hidden]"))
+  .map((it) => it.textContent)
+"""
+
+
+def test_those_who_listen_hear_whose_an_address_is_what_is_chosen_and_the_time_once_a_second(
+    browser: Chrome, opened: Callable[..., Ask]
+) -> None:
+    ask = opened(recorded())
+    assert ask(ALONE) == [], "no label without its owner"
+    called = "document.querySelector('{}').getAttribute('aria-label')"
+    assert ask(called.format("[data-node=h1]")) == "h1, host, h1-eth0 10.0.0.1/24"
+    assert ask(called.format("[data-cable]")) == "Link h1-eth0 to h2-eth0: 10 Mbit/s, 10 ms, 50 packets, no loss"
+    names = ask("[...document.querySelectorAll('select')].map((it) => it.getAttribute('aria-label'))")
+    assert names == ["Speed", "Kind of events", "Place of events"]
+    browser.execute_script("document.querySelector('[data-node=h2]').focus()")
+    pressed(browser, Keys.ENTER)
+    assert ask("document.activeElement.getAttribute('aria-pressed')") == "true"
+    watch = (
+        "new MutationObserver((them) => window.told += them.length).observe(p.slider, {{ attributeFilter: ['{}'] }})"
+    )
+    ask(f"window.told = 0, {watch.format('aria-valuetext')}, p.speed = 1e-3, p.play()")
+    WebDriverWait(browser, 60).until(lambda _: ask("p.time") > 1.5 * MS)
+    assert 1 <= ask("window.told") <= 3
+    assert ask("[...p.root.querySelectorAll('output, [aria-live]')].length") == 0
+
+
+def test_an_arrow_on_the_slider_is_a_millisecond(browser: Chrome, opened: Callable[..., Ask]) -> None:
+    ask = opened(recorded())
+    browser.execute_script("document.querySelector('input[type=range]').focus()")
+    pressed(browser, Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
+    assert ask("p.time") == 2 * MS
+
+
 def test_it_opens_at_an_event(opened: Callable[..., Ask]) -> None:
     recording = recorded(lost=(4, 7))
     loss = recording.events.last("loss")
@@ -215,6 +260,7 @@ def test_it_opens_at_an_event(opened: Callable[..., Ask]) -> None:
     assert ask("p.time") == 7 * MS
     assert ask("p.chosen.get(p.runs[1]).packet") == 7
     assert "Why was it dropped?" in ask("p.inspectors[1].textContent")
+    assert "n the next event" in ask("p.root.querySelector('.bar').innerText")
     with pytest.raises(MeasurementError, match="this event is of another run"):
         show.network(recorded(lost=()), event=loss)
 
@@ -523,6 +569,23 @@ def test_losses_of_two_flows_are_rows_of_their_own_that_lead_to_the_last_one(
     assert "Packet 6 of" in inspected(ask)
 
 
+def test_all_rows_of_the_events_are_reached(browser: Chrome, opened: Callable[..., Ask]) -> None:
+    recording = recorded(lost=tuple(range(10)))
+    other = Ether(type=0x800) / IP(src="10.0.0.1", dst="10.0.0.2") / TCP(sport=40001, dport=5202, flags="A")
+    recording.hops = tuple(it._replace(head=bytes(other)) if it.packet % 2 else it for it in recording.hops)
+    ask = opened(recording)
+    rows = "[...p.events[0].table.querySelectorAll('tbody tr')].map((it) => it.cells[2].innerText)"
+    every = ask("p.events[0].lines.map(([it]) => it.what)")
+    assert len(every) > 12
+    assert ask(rows) == every[:12]
+    browser.find_element("xpath", "//button[.='Later rows']").click()
+    assert ask(rows) == every[-12:]
+    browser.find_element("xpath", "//button[.='Earlier rows']").click()
+    assert ask(rows) == every[:12]
+    opened(recorded())
+    assert not browser.find_element("xpath", "//button[.='Later rows']").is_displayed()
+
+
 def test_what_an_event_was_about_goes_when_the_time_leaves_it(browser: Chrome, opened: Callable[..., Ask]) -> None:
     ask = opened(recorded(late_ms=6.0))
     pressed(browser, "l", Keys.ARROW_RIGHT)
@@ -557,16 +620,7 @@ def test_a_click_near_a_mark_of_a_track_goes_to_its_event(browser: Chrome, opene
 
 def test_a_full_queue_s_event_says_from_when_to_when(opened: Callable[..., Ask]) -> None:
     """Ten packets fill a queue of ten from 9 ms until the first one leaves at 20 ms."""
-    recording = recorded(lost=())
-    nodes = recording.network.nodes
-    nodes = tuple(
-        replace(
-            node,
-            interfaces=tuple(replace(it, shape=replace(it.shape, queue_packets=10)) for it in node.interfaces),
-        )
-        for node in nodes
-    )
-    recording = replace(recording, network=replace(recording.network, nodes=nodes))
+    recording = limited(10)
     recording.hops = tuple(it._replace(waiting=it.packet) if it.packet < 10 else it for it in recording.hops)
     ask = opened(recording)
     (what,) = ask("p.runs[0].events.filter((it) => it.kind === 'queue full').map((it) => it.what)")
@@ -599,6 +653,39 @@ def test_of_two_runs_an_event_names_its_own_and_the_other_shows_the_same_place(
     for width in (390, 1000, 1366):
         with screen(browser, width, 768):
             assert ask("p.inspectors.map((it) => it.scrollWidth - it.clientWidth)") == [0, 0]
+    one, two = ask("[...document.querySelectorAll('.tracks')].map((it) => it.getBoundingClientRect().top)")
+    assert one == two, "curves stand side by side, whatever is known of what was chosen"
+
+
+def limited(packets: int) -> Recording:
+    """The recording on links with a queue of so many packets."""
+    one = recorded(lost=())
+    nodes = tuple(
+        replace(
+            node,
+            interfaces=tuple(replace(it, shape=replace(it.shape, queue_packets=packets)) for it in node.interfaces),
+        )
+        for node in one.network.nodes
+    )
+    return replace(one, network=replace(one.network, nodes=nodes))
+
+
+def test_a_packet_is_as_large_in_the_queues_of_both_runs(opened: Callable[..., Ask]) -> None:
+    ask = opened(limited(100), limited(20), labels=["queue of 100", "queue of 20"])
+    ask(f"p.go({8 * MS})")
+    one, two = ask("p.stages.map(({ drawn: [a, b] }) => Math.hypot(a.at[0] - b.at[0], a.at[1] - b.at[1]))")
+    assert one == pytest.approx(two, rel=0.05)
+
+
+def test_on_a_phone_a_run_s_name_stays_over_all_of_it(browser: Chrome, opened: Callable[..., Ask]) -> None:
+    with screen(browser, 390, 844):
+        ask = opened(recorded(), recorded(lost=(4, 7)), labels=["before", "after"])
+        for n, name in enumerate(("before", "after")):
+            ask(f"p.events[{n}].table.scrollIntoView({{ block: 'start' }})")
+            over = (
+                f"[...p.root.querySelectorAll('h2')].find((it) => it.textContent === '{name}').getBoundingClientRect()"
+            )
+            assert 0 <= ask(f"{over}.top") < 40
 
 
 # how light the page's ground, its text, the network's text and a curve are: from 0 to 255

@@ -60,13 +60,13 @@ def _points(curve: Curve) -> list[list[float]]:
 class Explorer:
     """A figure with sliders: ``compute`` makes the lines of the sliders' values.
 
-    Somebody who watches gets a widget. Elsewhere it is the figure of the ``values`` given, and no widget is loaded.
+    Somebody who watches gets a widget; elsewhere it is the figure of ``values``, one for each slider, without a widget.
     ``measured`` are points that stay where they are while the sliders move.
     """
 
     def __init__(
         self, title: str, x: Axis, y: Axis, sliders: tuple[Slider, ...],
-        compute: Callable[..., TheoryLines], values: Mapping[str, float], measured: Curve | None = None,
+        compute: Callable[..., TheoryLines], values: tuple[float, ...], measured: Curve | None = None,
     ) -> None:  # fmt: skip
         self._title, self._x, self._y, self._compute = title, x, y, compute
         self._measured = (measured,) if measured and measured[0] else ()
@@ -74,7 +74,7 @@ class Explorer:
             "title": title, "x": vars(x), "y": vars(y), "sliders": [vars(one) for one in sliders],
             "measured": [_points(curve) for curve in self._measured],
         }  # fmt: skip
-        self.values = dict(values)
+        self.values = dict(zip((one.name for one in sliders), values, strict=True))
 
     def _words(self, found: TheoryLines) -> str:
         ranges = (f" Your measurements, {self._y.label}: {min(it):.4g} to {max(it):.4g}." for _, it in self._measured)
@@ -136,9 +136,8 @@ def space_time(rate_mbps: float = 5, delay_ms: float = 2, size_bytes: float = _M
         return TheoryLines(series, said)
 
     sliders = (_RATE, Slider("delay_ms", "delay, one way", "ms", 0.5, 20, 0.5), _SIZE)
-    values = {"rate_mbps": rate_mbps, "delay_ms": delay_ms, "size_bytes": size_bytes}
     axes = Axis("ms", 0, 60), Axis("sender (0) to receiver (1)", 0, 1)
-    return Explorer("A packet on a link, in space and time", *axes, sliders, compute, values)
+    return Explorer("A packet on a link, in space and time", *axes, sliders, compute, (rate_mbps, delay_ms, size_bytes))
 
 
 def window(
@@ -174,9 +173,7 @@ def window(
         Slider("rtt_ms", "RTT without queues", "ms", 2, 200, 2),
         Slider("queue_packets", "room in the queue", "packets", 0, 200, 5),
     )
-    values = {
-        "window_packets": window_packets, "rate_mbps": rate_mbps, "rtt_ms": rtt_ms, "queue_packets": queue_packets,
-    }  # fmt: skip
+    values = (window_packets, rate_mbps, rtt_ms, queue_packets)
     axes = Axis("window (packets)", 0, 200), Axis("packets", 0, 200)
     return Explorer("A window fills the pipe, then the queue", *axes, sliders, compute, values)
 
@@ -208,7 +205,7 @@ def token_bucket(
         return TheoryLines(series, said)
 
     sliders = (_RATE, Slider("bucket_bytes", "bucket", "bytes", 0, 20000, 100), _SIZE)
-    values = {"rate_mbps": rate_mbps, "bucket_bytes": bucket_bytes, "size_bytes": size_bytes}
+    values = (rate_mbps, bucket_bytes, size_bytes)
     return Explorer("A token bucket", Axis("ms", 0, 30), Axis("kB", 0, 40), sliders, compute, values)
 
 
@@ -242,7 +239,7 @@ def train(
         Slider("last_mbps", "link 3", "Mbit/s", 1, 100, 1),
         _SIZE,
     )
-    values = {"first_mbps": first_mbps, "narrow_mbps": narrow_mbps, "last_mbps": last_mbps, "size_bytes": size_bytes}
+    values = (first_mbps, narrow_mbps, last_mbps, size_bytes)
     axes = Axis("time of arrival (ms)", 0, 30), Axis("packet", 0, 10)
     return Explorer("A packet train stretches", *axes, sliders, compute, values)
 
@@ -288,9 +285,7 @@ def round_trip(
         Slider("size_bytes", "size of the ping", "bytes", 98, 1514, 8),
         Slider("ahead_packets", "packets ahead in the queue", "packets", 0, 100, 1),
     )
-    values = {
-        "rate_mbps": rate_mbps, "delay_ms": delay_ms, "size_bytes": size_bytes, "ahead_packets": ahead_packets,
-    }  # fmt: skip
+    values = (rate_mbps, delay_ms, size_bytes, ahead_packets)
     axes = Axis("packets ahead in the queue", 0, 100), Axis("ms", 0, 150)
     return Explorer("Where a round trip's milliseconds go", *axes, sliders, compute, values, measured)
 
@@ -337,7 +332,7 @@ def sawtooth(
         Slider("queue_packets", "room in the queue", "packets", 0, 200, 1),
         Slider("kept", "kept of the window at a loss", "", 0.3, 0.9, 0.05),
     )
-    values = {"rate_mbps": rate_mbps, "rtt_ms": rtt_ms, "queue_packets": queue_packets, "kept": kept}
+    values = (rate_mbps, rtt_ms, queue_packets, kept)
     axes = Axis("seconds since a loss", 0, last_s), Axis("window (packets)", 0, 250)
     return Explorer("The sawtooth of a window", *axes, sliders, compute, values, measured)
 
@@ -375,7 +370,7 @@ def full_queue(
         Slider("rtt_ms", "RTT without a queue", "ms", 2, 200, 2),
         Slider("limit_packets", "limit of the queue", "packets", 1, 1000, 1),
     )
-    values = {"rate_mbps": rate_mbps, "rtt_ms": rtt_ms, "limit_packets": limit_packets}
+    values = (rate_mbps, rtt_ms, limit_packets)
     axes = Axis("limit (packets)", 1, 1000, log=True), Axis("ping (ms)", least, most, log=True)
     return Explorer("A queue's limit, and the wait in it", *axes, sliders, compute, values, measured)
 
@@ -411,5 +406,4 @@ def detection(hello_s: float = 1, dead_s: float = 3, measured: Curve | None = No
         Slider("dead_s", "dead interval", "s", 0.3, 40, 0.1),
     )
     axes = Axis("dead interval (s)", low, high, log=True), Axis("packets are lost for (s)", low / 2, high, log=True)
-    values = {"hello_s": hello_s, "dead_s": dead_s}
-    return Explorer("How long until a silent cut is noticed", *axes, sliders, compute, values, measured)
+    return Explorer("How long until a silent cut is noticed", *axes, sliders, compute, (hello_s, dead_s), measured)

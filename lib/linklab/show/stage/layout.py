@@ -50,9 +50,10 @@ class Box:
             (self.left, self.top),
         )
 
-    def grown(self, by: float) -> Box:
-        """Return the box with a margin of this width on each side."""
-        return Box(self.left - by, self.bottom - by, self.right + by, self.top + by)
+    def grown(self, by: float, above: float | None = None) -> Box:
+        """Return the box with a margin of this width on each side, or another one above and below."""
+        high = by if above is None else above
+        return Box(self.left - by, self.bottom - high, self.right + by, self.top + high)
 
     def overlap_area(self, other: Box) -> float:
         """Return the area that both boxes cover, in square inches."""
@@ -82,13 +83,8 @@ class Box:
 
 def surrounding(boxes: Iterable[Box]) -> Box:
     """Return the smallest box around all boxes; there must be at least one."""
-    them = list(boxes)
-    return Box(
-        min(box.left for box in them),
-        min(box.bottom for box in them),
-        max(box.right for box in them),
-        max(box.top for box in them),
-    )
+    lefts, bottoms, rights, tops = zip(*((it.left, it.bottom, it.right, it.top) for it in boxes), strict=True)
+    return Box(min(lefts), min(bottoms), max(rights), max(tops))
 
 
 def along(start: Point, end: Point, distance: float) -> Point:
@@ -197,12 +193,7 @@ class TakenSpace:
         return Label(tuple(lines), best)
 
     def _cost(self, box: Box) -> float:
-        roomy = Box(
-            box.left - _MARGIN_BESIDE_INCHES,
-            box.bottom - _MARGIN_ABOVE_INCHES,
-            box.right + _MARGIN_BESIDE_INCHES,
-            box.top + _MARGIN_ABOVE_INCHES,
-        )
+        roomy = box.grown(_MARGIN_BESIDE_INCHES, _MARGIN_ABOVE_INCHES)
         covered = sum(roomy.overlap_area(other) for other in self.boxes)
         crossed = sum(roomy.length_inside(*stroke) for stroke in self.strokes)
         # Text on text cannot be read; text on a line can, if need be.
@@ -464,10 +455,7 @@ def cycles_centre(scene: NetworkScene, positions: Mapping[str, Point]) -> tuple[
     pairs = _cycle_pairs(networkx.Graph((cable.a.node, cable.b.node) for cable in scene.cables))
     names = sorted({name for pair in pairs for name in pair})
     points = [positions[name] for name in names] or [(0.0, 0.0)]
-    return pairs, (
-        sum(x for x, _ in points) / len(points),
-        sum(y for _, y in points) / len(points),
-    )
+    return pairs, (sum(x for x, _ in points) / len(points), sum(y for _, y in points) / len(points))
 
 
 NODE_SIZE = {"router": (0.54, 0.54), "idle": (0.54, 0.54), "switch": (0.46, 0.46), "host": (0.56, 0.4)}

@@ -210,17 +210,15 @@ class _Pen:
         if label is None:
             return
         box = label.box.grown(0.1)
-        for asker, switch in self._placed.nodes.items():
-            if self._scene.kinds[asker] == "switch":
-                near, far = switch.centre, box.centre
-                start, end = (
-                    along(at, to, it.length_inside(at, to)) for at, to, it in ((near, far, switch), (far, near, box))
-                )
-                yield f'<g data-asks="{escape(asker)}">{self._line(start, end, "asks")}</g>'
+        for name, it in self._placed.nodes.items():
+            if self._scene.kinds[name] == "switch":
+                both = (it, box), (box, it)
+                start, end = (along(a.centre, b.centre, a.length_inside(a.centre, b.centre)) for a, b in both)
+                yield f'<g data-asks="{escape(name)}">{self._line(start, end, "asks")}</g>'
         (left, top), (right, bottom) = self._at((box.left, box.top)), self._at((box.right, box.bottom))
         ((line, centre),) = label.centres
-        name = self._text(line, centre, "plain")
-        yield f'<g class="node">{_rounded(left, top, right - left, bottom - top, 5)}{name}</g>'
+        shape = _rounded(left, top, right - left, bottom - top, 5)
+        yield f'<g class="node">{shape}{self._text(line, centre, "plain")}</g>'
 
     def _cables(self) -> Iterator[str]:
         strokes = self._placed.strokes
@@ -285,6 +283,8 @@ class _Pen:
         def node(kind: NodeKind) -> str:
             return f'<g class="{kind}">{_shape(kind, 9, 0, 22 if kind == "host" else 20, 20)}</g>'
 
+        carried = {*map(_load_class, self._loads.values())}
+        unfit = _text(TextLine("!", bold=True, points=10), 20, 10, "warning")
         cross = '<path class="cable wide odd" d="M15 5l10 10m0 -10l-10 10"/>'
         meanings = [
             ("router" in kinds, node("router"), "router"),
@@ -296,22 +296,11 @@ class _Pen:
             (any(not it.shaped and not it.carriers for it in cables), line("cable"), "not shaped"),
             (any(it.one_sided for it in cables), line("cable wide odd"), "directions differ"),
             (bool(self._chosen), line("marked"), "highlighted path"),
-            *(
-                (
-                    any(_load_class(it) == name for it in self._loads.values()),
-                    _load_line("", (2, 10, 38, 10), share),
-                    text,
-                )
-                for name, share, text in _LOADS
-            ),
+            *((name in carried, _load_line("", (2, 10, 38, 10), share), text) for name, share, text in _LOADS),
             (self._unseen, line("cable unseen"), "not recorded"),
             (any(not it.up for it in cables), line("cable down"), "down"),
             (bool(scene.loose), cross, "no cable"),
-            (
-                not all(it.fits for it in interfaces),
-                _text(TextLine("!", bold=True, points=10), 20, 10, "warning"),
-                "address does not fit",
-            ),
+            (not all(it.fits for it in interfaces), unfit, "address does not fit"),
             (scene.controlled, line("asks"), "a switch asks its controller"),
             (scene.mostly_bare, _text(TextLine("eth0"), 20, 10, "quiet"), "interface without address"),
         ]

@@ -12,10 +12,10 @@ export function element(name, attributes = {}, ...inside) {
   return made;
 }
 
-/** Return a button; the label says what it does. A screen reader says it in place of a sign, or of a text that it contains. */
-export function button(text, label, onclick) {
+/** Return a button; the label says what it does, and so does its tooltip. A screen reader says it in place of a sign, or of a text that it contains. */
+export function button(text, label, onclick, title = label) {
   const named = !/[a-z]/i.test(text) || label.toLowerCase().includes(text.toLowerCase()) ? { ariaLabel: label } : {};
-  return element("button", { type: "button", title: label, ...named, onclick }, text);
+  return element("button", { type: "button", title, ...named, onclick }, text);
 }
 
 /** Return a table of texts or elements; `head` names the columns. */

@@ -5,7 +5,7 @@
 export const COLOURS = ["#0067ad", "#d55e00", "#004d3b", "#cc79a7", "#7a4b00", "#3b1152", "#5c6b00", "#6a51c7", "#a34a3a", "#00727a", "#4d4d4d"];
 export const DASHES = [[], [8, 3], [3, 2], [8, 3, 2, 3], [2, 2], [12, 4], [6, 2], [4, 4], [10, 2, 2, 2], [1, 3], []];
 export const LOSS = "--linklab-loss", CHOSEN = "--linklab-chosen";
-export const GROUND = "--linklab-ground", INK = "--linklab-ink", GRID = "--linklab-line", EDGE = "--linklab-quiet", UNDER_WAY = "#cccccc";
+export const GROUND = "--linklab-ground", INK = "--linklab-ink", GRID = "--linklab-line", EDGE = "--linklab-quiet", FAINT = "--linklab-edge", UNDER_WAY = "#cccccc";
 
 const preferred = matchMedia("(prefers-color-scheme: dark)");
 

@@ -3,7 +3,7 @@
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { element } from "../elements.js";
-import { COLOURS, DASHES, GRID, INK, LOSS, ink } from "../scheme.js";
+import { COLOURS, DASHES, FAINT, GRID, INK, LOSS, ink } from "../scheme.js";
 import { kindOf, lastUpTo, valueAt } from "./run.js";
 
 const CHART_HIGH = 118;  // pixels
@@ -21,6 +21,8 @@ export class Curves {
   charts() {
     const { run } = this;
     const queues = run.busy.filter((port) => Math.max(...this.sampled(port, 0, run.length_ns, 200)) > 1);
+    // no flow's colour: a link has its dashes, and its two directions are dark and light
+    const links = [...new Set(queues.map((port) => run.cableOf(port.name)))], tone = (port) => run.cables[run.cableOf(port.name)].ends[0] === port.name ? INK : FAINT;
     // ports tell connections apart only where there are several of a kind
     const short = (it, all) => all.filter((other) => kindOf(other.name) === kindOf(it.name)).length > 1 ? it.name : kindOf(it.name);
     const tcp = run.tcp.map((it, n) => ({ ...it, ...this.styled(it, run.tcp.slice(0, n)) }));
@@ -31,8 +33,8 @@ export class Curves {
       { title: "Window and slow-start threshold (packets)", digits: 0, series: tcp.flatMap((it) => [
         { label: `cwnd, ${short(it, tcp)}`, colour: it.colour, dash: it.dash, value: valueAt(it.times, it.cwnd) },
         { label: `ssthresh, ${short(it, tcp)}`, colour: it.colour, thin: true, value: (time) => valueAt(it.times, it.ssthresh)(time) || null }]) },
-      { title: "Queues (packets, those on the link included)", digits: 0, series: queues.map((port, n) => (
-        { label: port.label, colour: n, dash: n, whole: (from, to) => this.sampled(port, from, to, POINTS), value: (time) => run.held(port, time) })) },
+      { title: "Queues (packets, those on the link included)", digits: 0, series: queues.map((port) => (
+        { label: port.label, tone: tone(port), dash: links.indexOf(run.cableOf(port.name)), whole: (from, to) => this.sampled(port, from, to, POINTS), value: (time) => run.held(port, time) })) },
       { title: "Round-trip time (ms)", digits: 1, series: [
         ...tcp.map((it) => ({ label: `smoothed, ${short(it, tcp)}`, colour: it.colour, dash: it.dash, value: ms(it) })),
         ...pings.map((it) => ({ label: it.name, colour: it.colour, dash: it.dash, value: ms(it) }))] },
@@ -40,8 +42,8 @@ export class Curves {
         { label: name, colour: this.shown.colours.get(name), dash: this.shown.colours.get(name), value: (time) => run.rate(arrived, time, half()) })) },
       { title: "What the trace lets onto the link, and what it took (Mbit/s of IP packets)", digits: 2, series: run.varying.flatMap((link, n) => {
         const port = run.ports.find((it) => it.name === link.port), value = (bits) => (time) => run.rate(bits, time, half(), link.begin_ns, link.end_ns);
-        return [{ label: `capacity, ${port?.label ?? link.port}`, colour: 2 * n, dash: 0, area: true, value: value(link) },
-          ...(port ? [{ label: `taken, ${port.label}`, colour: 2 * n + 1, dash: 0, value: value(run.onLink(port)) }] : [])]; }) },
+        return [{ label: `capacity, ${port?.label ?? link.port}`, tone: FAINT, dash: n, area: true, value: value(link) },
+          ...(port ? [{ label: `taken, ${port.label}`, tone: INK, dash: n, value: value(run.onLink(port)) }] : [])]; }) },
     ];
   }
   /** A curve has its flow's colour, and several of one flow have dashes of their own. */
@@ -87,15 +89,16 @@ export class Curves {
     const holder = element("div", { className: "chart", role: "img", ariaLabel: `${part.title}: ${part.series.map((it) => it.label).join("; ")}` });
     this.element.append(holder);
     const digits = (value) => value === null || value === undefined ? "-" : value.toFixed(part.digits);
+    const colour = (it) => ink(it.tone || COLOURS[it.colour % COLOURS.length]), dash = (it) => it.thin ? [2, 3] : DASHES[it.dash % DASHES.length];
     const options = {
       title: part.title, width, height: CHART_HIGH,
       cursor: { drag: { x: true, y: false, setScale: false }, points: { show: false }, sync: undefined },
-      legend: { live: false, markers: { width: 3, dash: (_, n) => n && part.series[n - 1].thin ? "dotted" : "solid" } },
-      scales: { x: { time: false, range: () => shown.view.map((ns) => ns / 1e9) }, y: { range: (_, __, most) => [0, Math.max(1, shown.top(part.title, most)) * 1.05] } },
+      legend: { live: false, markers: { width: 3, dash: (_, n) => !n || !dash(part.series[n - 1]).length ? "solid" : part.series[n - 1].thin ? "dotted" : "dashed" } },
+      scales: { x: { time: false, range: () => shown.view.map((ns) => ns / 1e9) }, y: { range: (_, __, most) => [0, Math.max(part.digits > 1 ? 0.01 : 1, shown.top(part.title, most)) * 1.1] } },
       axes: [{ size: 24, gap: 2, values: (_, ticks) => ticks.map((it) => `${+it.toFixed(6)} s`), stroke: ink(INK), grid: { stroke: ink(GRID), width: 1 } }, { size: 44, stroke: ink(INK), grid: { stroke: ink(GRID), width: 1 } }],
       series: [{}, ...part.series.map((it) => ({
-        label: it.label, stroke: ink(COLOURS[it.colour % COLOURS.length]), width: it.thin ? 1 : 1.7, dash: it.thin ? [2, 3] : DASHES[it.dash % DASHES.length],
-        fill: it.area ? `${ink(COLOURS[it.colour % COLOURS.length])}44` : undefined, points: { show: false }, value: (_, value) => digits(value) }))],
+        label: it.label, stroke: colour(it), width: it.thin ? 1 : 1.7, dash: dash(it),
+        fill: it.area ? `${colour(it)}44` : undefined, points: { show: false }, value: (_, value) => digits(value) }))],
       hooks: {
         draw: [(plot) => this.drawEvents(plot)],
         setSelect: [(plot) => {

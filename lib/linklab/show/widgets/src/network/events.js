@@ -9,14 +9,15 @@ const ROWS = 12;  // of the table at a time: those around the moment that is sho
 export class Events {
   constructor(run, shown) {
     this.run = run; this.shown = shown; this.kind = ""; this.where = "";
-    const choice = (label, name, values) => element("select", { ariaLabel: label, onchange: (event) => { this[name] = event.target.value; this.list(); this.shown.remark(); } },
-      element("option", { value: "" }, label), ...values.map((it) => element("option", { value: it }, it)));
-    this.filter = choice("All events", "kind", [...new Set(run.events.map((it) => it.kind))].sort());
+    const choice = (all, name, values, label) => element("select", { ariaLabel: label, onchange: (event) => { this[name] = event.target.value; this.list(); this.shown.remark(); } },
+      element("option", { value: "" }, all), ...values.map((it) => element("option", { value: it }, it)));
+    this.filter = choice("All events", "kind", [...new Set(run.events.map((it) => it.kind))].sort(), "Kind of events");
     const places = [...new Set(run.events.map((it) => it.where))].sort();
+    this.turns = [[-ROWS, "Earlier rows"], [ROWS, "Later rows"]].map(([by, text]) => button(text, `${text} of the table`, () => this.list(by)));
     this.count = element("span", { role: "status" });
     this.table = element("div", { className: "rows" });
-    this.element = element("details", { className: "events", open: true }, element("summary", {}, "Events"),
-      element("div", { className: "in-a-row" }, this.filter, choice("Everywhere", "where", places), this.count), this.table);
+    this.element = element("details", { className: "events", open: true }, element("summary", {}, element("h2", {}, "Events")),
+      element("div", { className: "in-a-row" }, this.filter, choice("Everywhere", "where", places, "Place of events"), this.count, ...this.turns), this.table);
   }
   /** Those that the filters and the flows shown let through. */
   get open() {
@@ -51,18 +52,20 @@ export class Events {
     shown.say(`${seconds(event.time)}, ${shown.nameOf(run)}${event.where}: ${event.what} ${event.why}`);
     shown.list();
   }
-  list() {
+  /** Write the rows around the moment that is shown, or so many rows after those that stand there. */
+  list(by = 0) {
     if (!this.element.isConnected) return;
     const hasFocus = this.table.contains(document.activeElement);
     const { lines, last } = this, { time } = this.shown;
     const at = last && last.time === time ? lines.findIndex((it) => it.includes(last)) : lines.findLastIndex(([it]) => it.time <= time);
-    const from = Math.max(0, Math.min(at - (ROWS / 3 | 0), lines.length - ROWS)), rows = lines.slice(from, from + ROWS);
+    const from = this.from = Math.max(0, Math.min(by ? this.from + by : at - (ROWS / 3 | 0), lines.length - ROWS)), rows = lines.slice(from, from + ROWS);
     const count = lines.flat().length;
-    this.count.textContent = `${count || "No"} event${count === 1 ? "" : "s"}${rows.length < lines.length ? `; rows ${from + 1} to ${from + rows.length} of ${lines.length}` : ""}`;
+    this.count.textContent = `${count || "No"} event${count === 1 ? "" : "s"}${lines.length < count ? ` in ${lines.length} rows` : ""}${rows.length < lines.length ? `; rows ${from + 1} to ${from + rows.length}` : ""}`;
+    for (const it of this.turns) it.hidden = rows.length === lines.length;
     const cell = (it) => element("td", {}, it);
-    this.table.replaceChildren(element("table", {}, element("thead", {}, element("tr", {}, ...["Time", "Where", "What", "Why"].map((it) => element("th", { scope: "col" }, it)))),
+    this.table.replaceChildren(element("table", { ariaLabel: "Events" }, element("thead", {}, element("tr", {}, ...["Time", "Where", "What", "Why"].map((it) => element("th", { scope: "col" }, it)))),
       element("tbody", {}, ...rows.map(([it, ...more], n) => {
-        const go = (to) => button(seconds(to.time), `Go to ${seconds(to.time)}: ${to.what}`, () => { this.go(to); this.shown.see(this.run); });
+        const go = (to) => button(seconds(to.time), `Go to ${seconds(to.time)}: ${to.what}`, () => { this.go(to); this.shown.see(this.run); }, "");
         const rest = more.length ? [` ${more.length} more until `, go(more.at(-1)), "."] : [];
         const row = element("tr", { className: it.kind === "loss" ? "loss" : "" }, cell(go(it)), cell(it.where), element("td", {}, it.what, ...rest), cell(it.why));
         if (from + n === at) row.setAttribute("aria-current", "true");

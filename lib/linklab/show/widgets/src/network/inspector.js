@@ -12,7 +12,7 @@ export function inspected(run, shown, { packet, cable, node }) {
   if (packet !== undefined) return packetParts(run, shown, packet);
   if (cable !== undefined) return cableParts(run, shown, cable);
   if (node !== undefined) return nodeParts(run, shown, node);
-  return [element("p", {}, run.packets ? "Choose a node, a link or a packet, or step to an event: here stands what is known of it." : "Choose a node or a link: here stands what is known of it.")];
+  return [element("p", {}, run.packets ? "Choose a node, a link or a packet, or step to an event: what is known of it stands here." : "Choose a node or a link: what is known of it stands here.")];
 }
 
 /** How long a packet waited at an interface, and how long it was on the link behind it; or where its way ended. */

@@ -10,7 +10,7 @@ import { Stage } from "./stage.js";
 
 const SPEEDS = [[1, "as it was"], [0.1, "10 times slower"], [0.01, "100 times slower"], [0.001, "1000 times slower"]];
 const SHORT_S = 6, LONG_S = 60, PLAYS_S = 10;  // what is shorter or longer than these is first played in so many seconds
-const STEP_MS = 500;                           // how often the picture changes for readers who want no motion
+const STEP_MS = 500, TOLD_MS = 1000;           // how often the picture changes for readers who want no motion, and the time is told to those who listen
 const SLOW_MS = 100;                           // a machine that takes longer for a picture plays slower, and leaves nothing out
 const KEYS = { l: "loss", w: "longest wait", q: "queue full" };  // to the next event of a kind, with Shift to the one before
 const still = matchMedia("(prefers-reduced-motion: reduce)");
@@ -38,9 +38,9 @@ export class Network {
     this.hidden = new Set();
     this.colours = new Map(this.flowNames.map((name) => [name, colours[name] ?? COLOURS.length - 1]));
     this.tops = new Map();
+    for (const port of runs.flatMap((run) => run.ports)) port.longest = Math.max(...runs.flatMap((run) => run.ports.filter((it) => it.name === port.name).map((it) => it.limit || 0)));  // of a queue's bars in all runs
     this.build(keys, signal);
     this.go(0);
-    if (this.length) this.say(`Keys: n the next event, ${this.kindKeys().map(([letter, kind]) => `${letter} the next "${kind}", `).join("")}e the choice of events.`);
   }
   /** The keys of kinds of events that there are. */
   kindKeys() { return Object.entries(KEYS).filter(([, kind]) => this.runs.some((run) => run.events.some((it) => it.kind === kind))); }
@@ -64,21 +64,22 @@ export class Network {
     root.replaceChildren();
     root.tabIndex = -1;
     this.said = element("p", { className: "said", role: "status" });
+    this.hint = element("p", { className: "hint" }, `Keys: space play, n the next event, ${this.kindKeys().map(([letter, kind]) => `${letter} the next "${kind}", `).join("")}e the choice of events; all of them stand below.`);
     this.swatches = [];
     this.stages = this.runs.map((run) => new Stage(run, this));
-    this.inspectors = this.runs.map((run) => element("section", { className: "known", ariaLabel: `What is known${run.label ? `, ${run.label}` : ""}` }));
+    this.inspectors = this.runs.map((run) => element("section", { className: "known", ariaLabel: this.nameOf(run) + "what is known" }));
     const recorded = this.length > 0;
     this.curves = recorded ? this.runs.map((run) => new Curves(run, this)) : [];
     this.events = recorded ? this.runs.map((run) => new Events(run, this)) : [];
     this.lists = recorded ? this.runs.map(() => element("div", {})) : [];
-    const columns = this.runs.map((run, n) => element("section", { className: "run", ariaLabel: run.label || "Network" }, element("div", { className: "parts" },
-      element("div", { className: "top" }, ...(this.runs.length > 1 ? [element("h2", {}, run.label)] : []), this.stages[n].element),
+    const columns = this.runs.map((run, n) => element("section", { className: "run", ariaLabel: this.nameOf(run) + "network" }, ...(this.runs.length > 1 ? [element("h2", {}, run.label)] : []), element("div", { className: "parts" },
+      element("div", { className: "top" }, this.stages[n].element),
       this.inspectors[n],
-      ...(recorded ? [element("div", { className: "tracks" }, this.curves[n].element), element("div", { className: "story" }, this.events[n].element,
-        element("details", { ontoggle: () => this.list() }, element("summary", {}, "This moment in words"), this.lists[n]))] : []))));
+      ...(recorded ? [element("section", { className: "tracks", ariaLabel: this.nameOf(run) + "curves" }, this.curves[n].element), element("div", { className: "story" }, this.events[n].element,
+        element("details", { ontoggle: () => this.list() }, element("summary", {}, element("h2", {}, "This moment in words")), this.lists[n]))] : []))));
     const grid = element("div", { className: "runs" }, ...columns);
     grid.style.setProperty("--runs", this.runs.length);
-    root.append(this.bar(recorded), grid, element("details", {}, element("summary", {}, recorded ? "Keys, what is drawn, and the network in words" : "Keys, and the network in words"), ...legend(recorded), ...this.runs.map((run) => element("p", { className: "words" }, run.words))));
+    root.append(this.bar(recorded), grid, element("details", {}, element("summary", {}, element("h2", {}, recorded ? "Keys, what is drawn, and the network in words" : "Keys, and the network in words")), ...legend(recorded), ...this.runs.map((run) => element("p", { className: "words" }, run.words))));
     keys.addEventListener("keydown", (event) => this.key(event), { signal });
     document.addEventListener("fullscreenchange", () => this.stages.forEach((stage) => stage.resize()), { signal });
     followScheme(root, () => this.recolour(), signal);
@@ -87,13 +88,15 @@ export class Network {
   /** One row: play, speed, the slider, the clock, steps and flows of what was recorded; zoom and full screen. */
   bar(recorded) {
     const sizes = element("span", { className: "sizes" }, button("+", "Zoom in (+)", () => this.zoom(1.5)), button("\u2212", "Zoom out (-)", () => this.zoom(1 / 1.5)));
-    if (document.fullscreenEnabled) sizes.append(icon(button("", "Fill the screen, or leave it again (f)", () => this.fill()), "M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4"));
-    return element("div", { className: "bar" }, element("div", { className: "in-a-row" }, ...(recorded ? this.timeRow() : []), sizes), ...(recorded ? [this.said] : []));
+    const whole = button("", "Fill the screen, or leave it again (f)", () => this.fill());
+    whole.innerHTML = '<svg viewBox="0 0 16 16" width="13" height="13" aria-hidden="true"><path d="M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4" fill="none" stroke="currentColor" stroke-width="2"/></svg>';
+    if (document.fullscreenEnabled) sizes.append(whole);
+    return element("div", { className: "bar" }, element("div", { className: "in-a-row" }, ...(recorded ? this.timeRow() : []), sizes), ...(recorded ? [this.said, this.hint] : []));
   }
   timeRow() {
     this.slider = element("input", { type: "range", min: 0, max: this.length, step: Math.max(1, Math.round(this.length / 1e6)), value: 0, ariaLabel: "Time",
       oninput: () => { this.pause(); this.say(""); this.go(+this.slider.value, true); } });
-    this.clock = element("output", { className: "now" });
+    this.clock = element("span", { className: "now", role: "timer" });
     this.playButton = button("\u25b6 Play", "Play or pause (space)", () => this.playing ? this.pause() : this.play());
     const speeds = [[this.fitted, `all in ${PLAYS_S} s`], ...SPEEDS];
     const speed = element("select", { ariaLabel: "Speed", onchange: () => { this.speed = +speed.value; } }, ...speeds.map(([value, text]) => element("option", { value, selected: value === this.speed }, text)));
@@ -134,7 +137,7 @@ export class Network {
       Object.assign(keys, { n: () => this.step(1), p: () => this.step(-1), e: () => this.events[0].filter.focus(), ".": () => this.hop(1), ",": () => this.hop(-1), 0: () => { this.look(0, this.length); this.zoom(0); } });
       for (const [letter, kind] of Object.entries(KEYS)) Object.assign(keys, { [letter]: () => this.step(1, kind), [letter.toUpperCase()]: () => this.step(-1, kind) });
       if (!["BUTTON", "SUMMARY"].includes(tagName)) keys[" "] = () => this.playing ? this.pause() : this.play();
-      if (type !== "range") Object.assign(keys, { ArrowRight: () => this.go(this.time + step), ArrowLeft: () => this.go(this.time - step), Home: () => this.begin(), End: () => this.go(this.length) });
+      Object.assign(keys, { ArrowRight: () => this.go(this.time + step), ArrowLeft: () => this.go(this.time - step), Home: () => this.begin(), End: () => this.go(this.length) });
     }
     if (!keys[event.key]) return;
     event.preventDefault();
@@ -179,8 +182,8 @@ export class Network {
     for (const stage of this.stages) stage.draw();
     if (!this.length) return;
     this.slider.value = this.time;
-    this.slider.ariaValueText = seconds(this.time);
-    this.clock.value = seconds(this.time);
+    this.clock.textContent = seconds(this.time);
+    if (!this.playing || !(performance.now() - this.toldAt < TOLD_MS)) { this.slider.ariaValueText = seconds(this.time); this.toldAt = performance.now(); }
     for (const curves of this.curves) curves.mark();
   }
   /** Show the tracks from one time to another. */
@@ -192,6 +195,7 @@ export class Network {
   /** Say what is shown. Interfaces that it names have their names on the network, however small that is. */
   say(text) {
     this.said.textContent = text;
+    this.hint.hidden = this.said.offsetHeight > 30;  // a second line takes its place, and moves nothing
     for (const stage of this.stages) stage.name(new Set(text.match(/[\w-]+/g)));
   }
 
@@ -230,7 +234,16 @@ export class Network {
     this.inspect(run);
     this.show();
   }
-  inspect(run) { this.inspectors[this.runs.indexOf(run)].replaceChildren(...inspected(run, this, this.chosen.get(run) || {})); }
+  inspect(run) {
+    this.inspectors[this.runs.indexOf(run)].replaceChildren(...inspected(run, this, this.chosen.get(run) || {}));
+    this.level();
+  }
+  /** Make what is known of two runs side by side equally high, so that what stands below keeps its place. */
+  level() {
+    const [one, two] = this.inspectors, set = (high) => this.inspectors.forEach((it) => it.style.minHeight = high);
+    set("");
+    if (two && one.offsetTop === two.offsetTop) set(`${Math.max(one.offsetHeight, two.offsetHeight)}px`);
+  }
   /** Write anew what depends on the moment. */
   list() {
     if (this.playing) return;
@@ -253,13 +266,6 @@ export class Network {
   }
 }
 
-/** A button with lines on it. */
-function icon(it, path) {
-  it.innerHTML = `<svg viewBox="0 0 16 16" width="13" height="13" aria-hidden="true"><path d="${path}" fill="none" stroke="currentColor" stroke-width="2"/></svg>`;
-  it.ariaLabel = it.title;
-  return it;
-}
-
 /** A key and what it does. */
 const key = (name, what) => element("li", {}, element("kbd", {}, name), ` ${what}`);
 
@@ -267,7 +273,7 @@ function legend(recorded) {
   const stage = [key("Tab, \u2190 \u2191 \u2192 \u2193, Enter", "to the network, on to a node or a link there, and choose it"), key("+ -", "zoom the network; drag to move it; Ctrl and the wheel, or a pinch"), key("f", "full screen")];
   if (!recorded) return [element("ul", {}, ...stage)];
   return [
-    element("ul", {}, key("Space", "play or pause"), key("p n", "the event before, the next event of the table"), ...Object.entries(KEYS).map(([letter, kind]) => key(`${letter.toUpperCase()} ${letter}`, `the "${kind}" before, the next one`)), key("e", "the choice of events"), key(", .", "the moment before, the next moment of a packet of the flows shown"), key("\u2190 \u2192", "a millisecond back or on, with Shift 20 (on the slider: a step of it)"), key("Home End", "the beginning and its first packet, the end"), key("0", "the whole time, the whole network"), ...stage),
+    element("ul", {}, key("Space", "play or pause"), key("p n", "the event before, the next event of the table"), ...Object.entries(KEYS).map(([letter, kind]) => key(`${letter.toUpperCase()} ${letter}`, `the "${kind}" before, the next one`)), key("e", "the choice of events"), key(", .", "the moment before, the next moment of a packet of the flows shown"), key("\u2190 \u2192", "a millisecond back or on, with Shift 20"), key("Home End", "the beginning and its first packet, the end"), key("0", "the whole time, the whole network"), ...stage),
     element("p", {}, "A rectangle is a packet of more than 200 bytes, a dot a smaller one; its colour is its flow's. A bar beside a cable is the queue of the interface at its beginning, as long as its limit: who waits in colour, and in grey those that are on the link already. A red frame: the queue is full. A line along a cable, on the side of the packets that go there, is what it carries around this moment: the wider, the more of its rate; ochre above half, red from nine tenths. One without a rate is at most half as wide, beside the busiest. Point at a link, or go there by Tab, for its numbers: packets in the queue, those on the link among them, of its limit, and what it sends. A red cross is a loss, or a cut cable. Drag across a track to zoom, click to go there, double-click for all."),
     element("p", {}, "Linux's netem holds a packet for the link's delay and for its turn in one queue, and its limit counts both. Here a packet waits first, and then travels for the link's delay: it leaves the link at the instant at which it did. A link that is not shaped takes no time: it glows where a packet has just passed. A thin dashed link was not recorded: nothing is known of what it carried. A packet on a dotted line is a switch's question to its controller: it is drawn halfway there and halfway back in the time until the answer, of which alone the recording knows."),
   ];

@@ -8,8 +8,8 @@ import { lastUpTo } from "./run.js";
 const OFF = 10, THICK = 13, BAR_SHARE = 0.42;  // beside the cable, across, share of the cable
 const LONG = 18, SMALL = 4, WIDE = 11;         // a large packet's length, a small one's radius, both's width
 const LARGEST = 1.8, CLOSEST = 10;             // times its own size where there is room, times that by zooming
+const HIGH = 0.75, TALLEST = 1.2;              // times the window's height: so high it is, and for its labels at most
 const LEGIBLE = 0.8;                           // below this size labels are left out, and names alone are shown
-const TALLEST = 1.2;                           // times the window's height, for its labels
 const NEAR = 16;                               // so many pixels of the screen beside a thing a click still means it
 const LOAD = 12, FULL = 0.9, BUSY = 0.5;       // width of a link that carries all it can; shares as in svg.py
 const DENSE = 2;                               // packets with less room than so many pixels of the screen are not drawn
@@ -28,7 +28,7 @@ export class Stage {
     this.svg = this.holder.firstElementChild;
     this.svg.setAttribute("role", "group");
     this.svg.setAttribute("aria-label", run.words.split("\n")[0]);
-    for (const name of this.svg.querySelectorAll("[data-node] text, .linklab-net > text")) name.removeAttribute("textLength");  // small, they are written larger
+    for (const name of this.svg.querySelectorAll(".node text, .linklab-net > text")) name.removeAttribute("textLength");  // small, they are written larger
     // a label's ground goes with the label
     const texts = [...this.svg.querySelectorAll(".label text")].map((it) => ["x", "y"].map((name) => +it.getAttribute(name)));
     for (const it of this.svg.querySelectorAll("polygon")) {
@@ -36,11 +36,16 @@ export class Stage {
       if (texts.some(([x, y]) => left < x && x < right && top < y && y < bottom)) it.classList.add("label");
     }
     this.cables = run.cables.map((_, n) => this.svg.querySelector(`g[data-cable="${n}"]`));
-    this.cables.forEach((it, n) => this.touchable(it, `Link ${run.linkName(n)}`, { cable: n }));
+    const said = (n) => [...new Set(run.cables[n].rows.map(([, ...row]) => row.filter(Boolean).join(", ")))].join("; back ");
+    this.cables.forEach((it, n) => this.touchable(it, `Link ${run.linkName(n)}: ${said(n)}${it.querySelector(".unseen") ? ", not recorded" : ""}`, { cable: n }));
     this.loads = new Map([...this.svg.querySelectorAll("[data-load]")].map((it) => [it.dataset.load, it]));
     this.asks = new Map([...this.svg.querySelectorAll("[data-asks]")].map((it) => [it.dataset.asks, ends(it.firstChild)]));
     this.nodes = [...this.svg.querySelectorAll("[data-node]")];
-    for (const it of this.nodes) this.touchable(it, `${it.dataset.node}, ${run.nodes[it.dataset.node].kind}`, { node: it.dataset.node });
+    for (const it of this.nodes) {
+      const { node } = it.dataset, { kind, interfaces } = run.nodes[node], has = interfaces.filter(([, addresses]) => addresses !== "no address");
+      this.touchable(it, [node, kind, ...has.map(([name, addresses]) => `${name} ${addresses}`)].join(", "), { node });
+    }
+    for (const it of this.svg.querySelectorAll(".label, .legend")) it.ariaHidden = "true";  // nodes and links have it in their names
     this.things = [...this.nodes, ...this.cables];
     this.stop(this.nodes.find((it) => run.nodes[it.dataset.node].kind === "router") || this.things[0]);
     this.canvas = element("canvas", { ariaHidden: "true" });
@@ -95,12 +100,12 @@ export class Stage {
     const most = document.fullscreenElement ? 2 * LARGEST : LARGEST;
     // what is legible as wide as the page may be a little higher than the window
     const least = LEGIBLE * this.height <= Math.min(TALLEST * window.innerHeight, this.height * wide / this.width) ? LEGIBLE * this.height : 0;
-    const high = Math.min(this.height * Math.min(most, wide / this.width), Math.max(least, 0.85 * window.innerHeight)), ratio = window.devicePixelRatio || 1;
+    const high = Math.min(this.height * Math.min(most, wide / this.width), Math.max(least, HIGH * window.innerHeight)), ratio = window.devicePixelRatio || 1;
     this.holder.style.height = `${high}px`;
     this.canvas.width = wide * ratio; this.canvas.height = high * ratio; this.ratio = ratio;
     this.whole = Math.min(wide / this.width, high / this.height);
     this.pen = this.canvas.getContext("2d");
-    this.look();
+    this.look(); this.shown.level();
   }
   /** Show the drawing as it is zoomed, and what moves on it. */
   look() {
@@ -178,11 +183,12 @@ export class Stage {
     this.unit = Math.max(1, 0.75 / this.scale);  // on a phone packets are no smaller than can be seen
     this.drawn = []; this.numbers = [];
     const down = run.cutAt(shown.time), chosen = shown.chosen.get(run) || {};
+    const mark = (it, isChosen) => { if (it.ariaPressed !== `${isChosen}`) { it.ariaPressed = isChosen; it.classList.toggle("chosen", isChosen); } };
     this.cables.forEach((it, n) => {
-      it.classList.toggle("cut", down.has(n)); it.classList.toggle("chosen", chosen.cable === n);
+      it.classList.toggle("cut", down.has(n)); mark(it, chosen.cable === n);
       if (down.has(n)) this.cross(it.querySelector("line"));
     });
-    for (const it of this.nodes) it.classList.toggle("chosen", chosen.node === it.dataset.node);
+    for (const it of this.nodes) mark(it, chosen.node === it.dataset.node);
     for (const port of run.ports) if (port.line) { this.drawLoad(port, shown.time); if (port.waits) this.drawPort(port, shown.time); else this.drawPassing(port, shown.time); }
     for (const it of run.questions) if (it.from <= shown.time && shown.time <= it.time && shown.shows(run, it.packet)) this.drawQuestion(it, (shown.time - it.from) / (it.time - it.from));
     const isNamed = (port) => this.scale < LEGIBLE && this.named.has(port.name);
@@ -233,24 +239,26 @@ export class Stage {
     const waiting = [], moving = [];
     for (const [i, isUnderWay] of run.inside(port, time)) (isUnderWay ? moving : waiting).push(i);
     if (!waiting.length && !moving.length) return;
-    const limit = port.limit || Math.max(waiting.length, 50), step = room / limit;
+    const limit = port.limit || Math.max(waiting.length + moving.length, 50), step = room / Math.max(limit, port.longest);
+    const frame = port.limit ? limit * step : room, gone = Math.min(limit, moving.length), isFull = waiting.length + moving.length >= limit;
     // the queue: its frame, then a slice for each packet, the oldest next to the cable
     pen.save();
     pen.translate(...lane.at(0, OFF * unit)); pen.rotate(lane.angle);
-    pen.fillStyle = ink(GROUND); pen.fillRect(0, -thick / 2, room, thick);
-    // netem's limit counts those under way, too: they fill the bar in grey
-    pen.fillStyle = ink(UNDER_WAY);
-    pen.fillRect(room - Math.min(limit, waiting.length + moving.length) * step, -thick / 2, Math.min(limit, moving.length) * step, thick);
+    pen.fillStyle = ink(GROUND); pen.fillRect(room - frame, -thick / 2, frame, thick);
+    // netem's limit counts those under way, too: they fill the bar in grey, before those that wait
+    pen.fillStyle = ink(UNDER_WAY); pen.fillRect(room - gone * step, -thick / 2, gone * step, thick);
     waiting.forEach((i, place) => {
       if (!shown.shows(run, port.packet[i])) return;
       pen.fillStyle = this.colour(port.packet[i]);
-      pen.fillRect(room - (place + 1) * step, -thick / 2, Math.max(step - (step > 3 ? 0.8 : 0), 0.5), thick);
+      pen.fillRect(room - (gone + place + 1) * step, -thick / 2, Math.max(step - (step > 3 ? 0.8 : 0), 0.5), thick);
     });
-    const isFull = waiting.length + moving.length >= limit;
     if (isFull && port.limit && !this.numbers.some(([it]) => it === port)) this.numbers.push([port, "", lane]);
-    pen.strokeStyle = ink(isFull ? LOSS : EDGE); pen.lineWidth = isFull ? 2 : 1; pen.strokeRect(0, -thick / 2, room, thick);
+    pen.strokeStyle = ink(isFull ? LOSS : EDGE); pen.lineWidth = isFull ? 2 : 1; pen.strokeRect(room - frame, -thick / 2, frame, thick);
     pen.restore();
-    waiting.forEach((i, place) => this.drawn.push({ at: lane.at(room - (place + 0.5) * step, OFF * unit), packet: port.packet[i] }));
+    waiting.forEach((i, place) => {
+      this.drawn.push({ at: lane.at(room - (gone + place + 0.5) * step, OFF * unit), packet: port.packet[i] });
+      this.ring(this.drawn.at(-1));
+    });
     // packets that are close together become slices, so that a full link is a thick line
     if ((lane.length - room) / moving.length * this.scale < DENSE) return;
     const long = Math.max(1.5, Math.min(LONG * unit, 0.85 * (lane.length - room) / moving.length));
@@ -281,26 +289,33 @@ export class Stage {
     pen.fillStyle = ink(INK); pen.fillText(words, x, y);
   }
   drawPacket(packet, [x, y], angle, long) {
-    const { pen, run, unit } = this, isChosen = packet === this.shown.chosen.get(run)?.packet;
+    const { pen, run, unit } = this;
     pen.save();
     pen.translate(x, y); pen.rotate(angle);
     pen.fillStyle = this.colour(packet); pen.strokeStyle = ink(GROUND); pen.lineWidth = 1;
     pen.beginPath();
     if (run.lengthOf[packet] > 200) pen.rect(-long / 2, -WIDE * unit / 2, long, WIDE * unit); else pen.arc(0, 0, Math.min(SMALL * unit, long), 0, 7);
     pen.fill(); if (long > 4) pen.stroke();
-    if (isChosen) { pen.strokeStyle = ink(CHOSEN); pen.lineWidth = 3; pen.beginPath(); pen.arc(0, 0, 15 * unit, 0, 7); pen.stroke(); }
     pen.restore();
+    this.ring({ at: [x, y], packet });
+  }
+  /** A ring around the packet that is chosen. */
+  ring({ at, packet }) {
+    const { pen } = this;
+    if (packet !== this.shown.chosen.get(this.run)?.packet) return;
+    pen.strokeStyle = ink(CHOSEN); pen.lineWidth = 3;
+    pen.beginPath(); pen.arc(...at, 15 * this.unit, 0, 7); pen.stroke();
   }
   drawLoss(loss, age) {
-    const { pen, shown, run, unit } = this, lane = this.lane(loss.port), arm = 8 * unit;
+    const { pen, run, unit } = this, lane = this.lane(loss.port), arm = 8 * unit;
     const at = lane.at(run.isDropped(loss.port, loss.i) ? 0 : lane.length, (OFF + THICK + 26 * age) * unit);
     pen.save();
     pen.globalAlpha = 1 - 0.7 * age;
     pen.translate(...at);
     pen.strokeStyle = ink(LOSS); pen.lineWidth = 4 * unit;
     pen.beginPath(); pen.moveTo(-arm, -arm); pen.lineTo(arm, arm); pen.moveTo(arm, -arm); pen.lineTo(-arm, arm); pen.stroke();
-    if (loss.packet === shown.chosen.get(run)?.packet) { pen.strokeStyle = ink(CHOSEN); pen.beginPath(); pen.arc(0, 0, 15 * unit, 0, 7); pen.stroke(); }
     pen.restore();
+    this.ring({ at, packet: loss.packet });
     this.drawn.push({ at, packet: loss.packet });
   }
 }
