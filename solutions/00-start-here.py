@@ -307,7 +307,7 @@ lab00.check_longer(longer_ms).require()
 
 # %% [markdown] id="queue-question"
 # **Question.** The queue is doubled "to lose fewer packets". How does the *throughput* of the transfer change, and why?
-# Save your answer: the first cell of section 9 shows an explanation.
+# Save your answer. The next cell shows an explanation, and then measures with both queues: `tc` changes that of `h1`.
 
 # %% [markdown] reflect="queue" points=1
 # The throughput hardly changes, because the link was full before. The queue can now hold twice as many packets. TCP
@@ -317,6 +317,18 @@ lab00.check_longer(longer_ms).require()
 # **Rubric.** 1 point: the throughput stays, since the link was full before. Typical wrong: (1) "fewer losses, so it is
 # faster": the link sends a frame every 1.2 ms as before, and cannot send faster. (2) "it is slower, because packets
 # wait longer": TCP has more packets in flight, and as many leave the link in each second.
+
+# %% id="longer-try"
+lab00.explain("queue")
+change = "tc qdisc change dev h1-eth0 parent 5:1 handle 10: netem delay 10ms limit"
+transfer = measure.TcpFlow("h1", "h2", 10)
+ping = measure.PingFlow("h1", "h2", count=40, interval_s=0.25)
+rows = []
+for packets in (100, 50):
+    lab["h1"].cmd(f"{change} {packets}")
+    sent, pinged = measure.run_together(lab, [transfer, ping]).results
+    rows.append([packets, sent.throughput_mbps, pinged.rtt_max_ms])
+show.table(["queue (packets)", "throughput (Mbit/s)", "longest RTT (ms)"], rows)
 
 # %% [markdown] id="time-intro"
 # ## 9. The lab's own clock
@@ -329,7 +341,6 @@ lab00.check_longer(longer_ms).require()
 # yourself:** how much time passes in the lab?
 
 # %% id="time"
-lab00.explain("queue")
 before_s = lab.now()
 time.sleep(2)
 passed_s = lab.now() - before_s
@@ -342,8 +353,7 @@ print(f"{passed_s:.3f} s have passed in the lab")
 # iperf3 were virtual time too, not ten seconds on your clock. To wait *in the lab*, write `lab.sleep(2)`.
 #
 # </details>
-
-# %% [markdown] id="stop-intro"
+#
 # ## 10. Stop
 #
 # `lab.stop()` ends every program in the lab and removes the network. The same happens when you shut down the notebook.
