@@ -78,15 +78,15 @@ lab07.check_predicted(shares).require()
 # ## 3. Measure
 #
 # `transfer("h1-h4", 2)` is a simpleperf transfer of 25 s over two connections. Single runs of 25 s scatter widely
-# (Lab 06). `measure.repeated(lab, flows, repeats=4)` runs a list of flows together, four times. As if by hand, hosts
-# start some hundredths of a second apart. Each run begins at another moment of the kernel's clock, so queues differ.
+# (Lab 06). `measure.repeated(lab, flows, repeats=4)` runs a list of flows together, four times. The hosts start a
+# few milliseconds apart, and each run begins at another moment of the kernel's clock, so queues differ.
 # (If you start the lab anew, you get the same four runs again.)
 #
 # **Your turn:** make a list of the three transfers. Measure them together, four times. Store the result in `runs`.
 
 
 # %% id="transfer"
-STARTS_S = {"h1-h4": 0.013, "h2-h5": 0.0, "h3-h6": 0.031}
+STARTS_S = {"h1-h4": 0.003, "h2-h5": 0.0, "h3-h6": 0.007}
 
 
 def transfer(pair, connections=1):
