@@ -36,7 +36,7 @@ show.network(lab, highlight=lab03.path(network, "h1", "h9"), title="h1 to h9")
 # frame without these: Lab 00.)
 #
 # **Your turn:** you send far more than each path carries. How many Mbit/s of payload arrive on each path? You may write
-# a formula. How sure are you, from 0 to 100? You get the point for any prediction, right or wrong.
+# a formula, without quotes. How sure are you, from 0 to 100? You get the point for any prediction, right or wrong.
 
 # %% answer="ceilings"
 predicted_mbps = lab03.predict(
@@ -177,7 +177,7 @@ lab03.check_overload(overload).require()
 # **Your turn:** run the cell, draw the curve in its figure, and run the cell again: it writes your points down. You can
 # also write them yourself: at least three points `(sent, arrived)`, from left to right, for example
 # `[(18, 5), (25, 20), (33, 4)]`. And write a number: at 100 % of the rate of L2, how many packets are lost in this
-# second? Your `said_lost` comes back after the measurement.
+# second? After the measurement you see your `said_lost` again.
 
 # %% answer="sweep"
 ### BEGIN SOLUTION
@@ -196,12 +196,9 @@ sketch
 # %% check="sweep" points=1
 lab03.check_predicted(sketch).require()
 
-# %% [markdown] id="sweep-intro"
-# The next cell draws your curve and the measured curve. It sends for one second at each rate, in percent of the rate of
-# L2.
-
 # %% id="sweep"
 lab03.explain("reasons")
+# Your curve and the measured one: one second at each rate, in percent of the rate of L2
 percents = (67, 83, 93, 97, 100, 105, 110)
 swept = [sent_at("h1-h4", L2.rate_mbps * percent / 100, 1) for percent in percents]
 ceiling_mbps = lab03.payload_rate_mbps(L2.rate_mbps)
@@ -227,14 +224,10 @@ too_many = (L2.rate_mbps - ceiling_mbps) * 1e6 / (1448 * 8)
 lab03.check_hidden(too_many).require()
 
 # %% [markdown] id="chosen-intro"
-# **Your turn:** choose one `share` for all three paths. On each path you then send at this share of the second number
-# of section 3: what arrived, over the time of sending. It is a little above theory: why? No packet may be lost, and you
-# should use at least 97 % of what the path carries. The cell starts with a share of 1: is this a good choice?
-#
-# The last lines repeat a test of the [course report](glossary.md), a student's report of 2023 on this network, with its
-# own tool, iperf *version 2*. The report did not search for the maximum: its numbers are the rates it asked iperf to
-# send. iperf 2 reads the M of `-b 25M` as 1,048,576 bit/s, so `25M` is 26.2 Mbit/s, and `16M` is 16.8. (`25m` is 25
-# million.) iperf3 reads M as a million.
+# **Your turn:** choose one `share` for all three paths. On each path the cell then sends at this share of what arrived
+# in section 3, over the time of sending (the second number). That number is a little above theory: why? No packet may
+# be lost, and you should use at least 97 % of what the path carries. The cell starts with a share of 1: is this a good
+# choice?
 
 # %% answer="chosen"
 ### BEGIN SOLUTION
@@ -246,14 +239,19 @@ at_chosen = {}
 for name, result in overload.items():
     arrived_mbps = result.sent_mbps * (1 - result.loss_percent / 100)
     at_chosen[name] = sent_at(name, share * arrived_mbps)
+
+# %% check="chosen" points=1
+lab03.check_chosen(at_chosen).require()
+
+# %% id="report"
+# The course report, a student's report of 2023 on this network, did not search for the maximum:
+# its numbers are the rates that it asked its tool for, iperf version 2. That one reads the M of
+# -b 25M as 1,048,576 bit/s (and 25m as 25 million), iperf3 as a million.
 for name, asked in {"h1-h4": 25, "h1-h9": 16, "h7-h9": 16}.items():
     flow = measure.Iperf2Flow(*name.split("-"), asked_mibps=asked)
     printed = measure.run(lab, flow)
     print(f"{name}: iperf -u -b {asked}M prints {printed.throughput_mbps} Mbit/s", end=", ")
     print(f"{printed.lost_packets} lost; the report has {lab03.in_report(name)}")
-
-# %% check="chosen" points=1
-lab03.check_chosen(at_chosen).require()
 
 # %% [markdown] id="neighbour-question"
 # Another user, h7, has a call with h5 over L2 while you send at 110 % of L2's rate. What does your test do to the
@@ -261,7 +259,7 @@ lab03.check_chosen(at_chosen).require()
 #
 # **Your turn:** let your own flow from h1 to h4 run together with the call: `measure.run_together(lab, [FLOW, *call])`.
 # In `neighbour` store `waits_ms`, by how much your test delays a packet at most (the two RTTs tell), and a letter. Your
-# test lasted 5 s. What becomes of the call if you send for a minute?
+# test lasted 5 s. What happens to the call if you send for a minute?
 #
 # - a: the loss ends: h1 notices it and sends more slowly
 # - b: its delay grows all the time: the queue becomes longer and longer
@@ -308,8 +306,8 @@ theory.train(L1.rate_mbps, L2.rate_mbps)
 # Three packets arrive at 0, 1 and 2 ms. How many gaps are there? The bits of how many packets arrive during these gaps?
 #
 # **Your turn:** write `estimate_from_train`. It gets the arrival times in seconds, in order, and the payload of each
-# packet in bytes. It returns Mbit/s. (It gives a little more than theory here: the *shaper* of L2, `htb`, lets the
-# first packets pass together, so they arrive without a gap.)
+# packet in bytes. It returns Mbit/s, from all gaps of the train. (It gives a little more than theory here: the *shaper*
+# of L2, `htb`, lets the first packets pass together, so they arrive without a gap.)
 
 
 # %% answer="estimate"
@@ -346,12 +344,12 @@ print(f"payload ceiling {ceiling_mbps:.1f} Mbit/s, the train says {shown:.1f} Mb
 
 # %% [markdown] id="free-task"
 # You want to choose the rate of a video call from h1 to h4. May you send at the rate that the train says? Try it beside
-# h7. A rate is free if you can keep it up: nobody loses a packet, and the RTT does not grow. Loss alone shows it too
-# late, because a queue hides a small overload.
+# h7. A rate is free if you can keep it up: nobody loses a packet, and the RTT does not grow. Loss shows an overload too
+# late, because a queue hides a small one.
 #
-# **Your turn:** look for the highest such rate with `beside_h7`. Store the run at this rate, or at most 5 % below it.
-# Which rate makes both flows together exactly what L2 carries? Try one that is 0.07 Mbit/s higher, too: which of loss
-# and RTT tells you that it is too high?
+# **Your turn:** which rate makes both flows together exactly what L2 carries? Look for the highest free rate with
+# `beside_h7`, and store the run at this rate, or at most 5 % below it. Also try a rate that is 0.07 Mbit/s higher,
+# without storing it: which of loss and RTT tells you that it is too high?
 
 
 # %% answer="free"
@@ -424,11 +422,12 @@ plain
 # 3. Repeat with the half that is left, until the range is small.
 #
 # Remember the queue: in a test of one second it hides a small overload. In a test of two seconds,
-# `prober.send(rate, 2)`, it hides only half as large an overload. RFC 2544, section 24, asks for tests of at least 60
-# seconds, among other reasons for this one.
+# `prober.send(rate, 2)`, the overload that it hides is half as large. RFC 2544, section 24, asks for tests of at least
+# 60 seconds, among other reasons for this one.
 #
-# You may search in any other way, on two conditions. A probe near your answer must lose nothing (a loss of half a
-# percent counts as nothing). All probes together may send no more than the path carries in 12 seconds.
+# You may search in any other way (that of RFC 9097 watches the delay, too), on two conditions. A probe near your answer
+# must lose nothing (a loss of half a percent counts as nothing). All probes together may send no more than the path
+# carries in 12 seconds.
 #
 # Then try your function: how does it compare with the plain way? The check draws four networks that nobody has seen,
 # each from a number (its *seed*).
@@ -465,13 +464,13 @@ lab03.check_search(find_bandwidth).require()
 # ## 7. What you know now
 #
 # The slowest link decides what a path carries. Its queue drops the packets that do not fit and counts them; UDP does
-# not send them again. A queue hides an overload for a while. A train shows the capacity of a path that nobody else
-# uses. It does not show what is free on a busy path. To end the network, run `unknown.stop()` or close this page.
+# not send them again. A queue hides an overload for a while. A train shows nearly the capacity of a path that nobody
+# else uses. It does not show what is free on a busy path. To end the network, run `unknown.stop()` or close this page.
 #
 # **Four questions for review.**
 #
-# 1. The course report asked iperf *version 2* for `-b 30M` from h1 to h4, and lost 7 % of the packets. iperf3 with `-b
-#    30M` loses only 2.8 %. Why?
+# 1. The [course report](glossary.md) asked iperf *version 2* for `-b 30M` from h1 to h4, and lost 7 % of the packets.
+#    iperf3 with `-b 30M` loses only 2.8 %. Why?
 #    <details><summary>Answer</summary>Version 2 takes M for 2<sup>20</sup>: it sent 31.5 Mbit/s. iperf3 takes M for a
 #    million. Check the units of every tool.</details>
 # 2. A path has links of 100, 20 and 50 Mbit/s. You replace the third link by one of 1000. What becomes faster?

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -133,6 +134,16 @@ def test_a_call_beside_a_test_that_sends_too_much() -> None:
     assert lab03.check_neighbour(together(WAITED, TALK, OWN), {"waits_ms": 20, "minute": " D"}).passed
 
 
+def test_a_call_may_start_a_part_of_a_ms_later() -> None:
+    assert lab03.check_neighbour(together(OWN, streamed("h7-h5", 1, 32, start_s=0.0003), WAITED), NEIGHBOUR).passed
+
+
+def test_a_client_that_sent_to_another_host_is_told_of_the_host_alone() -> None:
+    assert [check.description for check in failed(lab03.check_client(printed("10.0.7.2", lost="4000/8544 (47%)")))] == [
+        "the server"
+    ]
+
+
 @pytest.mark.parametrize("rate_mbps", [13.5, 14.1])
 def test_a_rate_that_h7_leaves_free(rate_mbps: float) -> None:
     (check,) = lab03.check_free(at(rate_mbps)).checks
@@ -177,7 +188,7 @@ WRONG: Table = {
         (together(OWN, streamed("h7-h5", 1, start_s=6), WAITED), NEIGHBOUR, "start_s=6"),
         (together(streamed("h1-h4", 33, 9, 1), TALK, WAITED), NEIGHBOUR, "duration_s=1"),
         (together(OWN, TALK, pinged("h7-h5", 40, 60, 5)), NEIGHBOUR, "count=5"),
-        (together(OWN, streamed("h7-h5", 1), WAITED), NEIGHBOUR, "in step with yours"),
+        (together(OWN, streamed("h7-h5", 1), WAITED), NEIGHBOUR, "a part of a ms later"),
         (together(OWN, TALK, pinged("h7-h5", None, None)), NEIGHBOUR, "no ping was answered"),
         (together(OWN, TALK, WAITED, interrupted=True), NEIGHBOUR, "stopped before its end"),
         (BESIDE, NEIGHBOUR | {"waits_ms": 60}, "the whole round trip"),
@@ -252,6 +263,15 @@ def by_second_half(arrival_s: Sequence[float], payload_bytes: int) -> float:
 @pytest.mark.parametrize("estimate", [plainly, by_second_half])
 def test_right_estimates_pass(estimate: object) -> None:
     assert unknown.check_train(estimate).passed
+
+
+def by_the_gap_in_the_middle(arrival_s: Sequence[float], payload_bytes: int) -> float:
+    gaps_s = sorted(later - earlier for earlier, later in itertools.pairwise(arrival_s))
+    return payload_bytes * 8 / gaps_s[len(gaps_s) // 2] / 1e6
+
+
+def test_beside_others_the_gap_in_the_middle_shows_another_rate() -> None:
+    assert "a few gaps long" in said(unknown.check_train(by_the_gap_in_the_middle))
 
 
 def from_train(prober: Prober) -> float:
