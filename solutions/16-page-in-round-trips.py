@@ -330,10 +330,10 @@ lab16.check_early(early).require()
 # Ask a language model why pages are slow, and you get a paragraph like this one. It is fluent, and one of its sentences
 # is wrong.
 #
-# > (1) Before a page's first byte a browser waits for the name, for TCP, for TLS and for its request. (2) HTTP/3 saves
-# > one of these round trips, because QUIC's handshake has TLS in it. (3) The rest is bandwidth: with a tenth of the
-# > rate on the access link, the same page takes at least twice as long. (4) A kept address saves the whole lookup until
-# > its TTL ends. (5) Early data save a round trip at a second visit.
+# > (1) A page is bits, and a link takes its time for them: with a tenth of the rate on the access link, the same page
+# > takes at least twice as long. (2) Before a page's first byte a browser waits for the name, for TCP, for TLS and for
+# > its request. (3) HTTP/3 saves one of these round trips, because QUIC's handshake has TLS in it. (4) A kept address
+# > saves the whole lookup until its TTL ends. (5) Early data save a round trip at a second visit.
 #
 # **Your turn:** find the wrong sentence, and measure the run that shows it. Store the sentence's number, and the result
 # of the page over HTTP/2 (`lab16.flow("HTTP/2")`), in a lab of its own: `start(lab16.web(rate_mbps))` has an access
@@ -341,7 +341,7 @@ lab16.check_early(early).require()
 
 # %% answer="claim"
 ### BEGIN SOLUTION
-wrong_sentence = 3
+wrong_sentence = 1
 with start(lab16.web(network.links[1].rate_mbps / 10)) as slow:
     shows_it = measure.run(slow, lab16.flow("HTTP/2"))
 print(shows_it.page_ms, "instead of", loaded["HTTP/2"].page_ms)

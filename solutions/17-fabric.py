@@ -193,9 +193,9 @@ show.network(measure.run_together(lab, films, record=True))
 # its sentences is wrong.
 #
 # > (1) If only addresses are hashed, all connections between two hosts take the same path. (2) With ports in the hash,
-# > many small connections spread nearly evenly, and how far from even follows the binomial law. (3) A fabric with as
-# > many spines as there are large flows gives each flow a spine of its own, because the hash spreads flows evenly over
-# > them. (4) Flows that meet share one link while another one may be idle, and none of them moves as long as the
+# > a fabric with as many spines as there are large flows gives each flow a spine of its own, because the hash spreads
+# > flows evenly over them. (3) Many small connections spread nearly evenly, and how far from even follows the binomial
+# > law. (4) Flows that meet share one link while another one may be idle, and none of them moves as long as the
 # > routes stay the same.
 #
 # **Your turn:** find the wrong sentence, and measure the run that shows it. Store the sentence's number and the run.
@@ -205,7 +205,7 @@ show.network(measure.run_together(lab, films, record=True))
 
 # %% answer="claim"
 ### BEGIN SOLUTION
-wrong_sentence, plan, taken = 3, lab17.fabric(4), {}
+wrong_sentence, plan, taken = 2, lab17.fabric(4), {}
 transfers = [measure.TcpFlow(one, other, duration_s=3) for one, other in lab17.PAIRS]
 uplinks = [f"leaf1-eth{number}" for number in (1, 2, 3, 4)]
 with start(plan) as wide:

@@ -274,9 +274,9 @@ lab18.check_flood(floods).require()
 # sentences is wrong.
 #
 # > (1) A server keeps an entry for each half-open connection, and repeats its SYN-ACK at most five times: some 1, 3, 7,
-# > 15 and 31 s after the first one. (2) With five repetitions an entry is gone after little more than a minute, however
-# > slowly the SYNs come. (3) So two SYNs a second are enough against a backlog of 64: after 32 s it is full, and real
-# > clients get no answer. (4) A faster flood fills it sooner: at 16 a second it takes 4 s. (5) With SYN cookies a full
+# > 15 and 31 s after the first one. (2) So two SYNs a second are enough against a backlog of 64: after 32 s it is full,
+# > and real clients get no answer. (3) With five repetitions an entry is gone after little more than a minute, however
+# > slowly the SYNs come. (4) A faster flood fills it sooner: at 16 a second it takes 4 s. (5) With SYN cookies a full
 # > backlog turns nobody away: the server puts what it must know into the sequence number of its SYN-ACK, and keeps
 # > nothing for this client.
 #
@@ -285,7 +285,7 @@ lab18.check_flood(floods).require()
 
 # %% answer="claim"
 ### BEGIN SOLUTION
-wrong_sentence = 3
+wrong_sentence = 2
 shows_it = lab18.flood(server, 2, 80, [40, 70])
 print(max(shows_it["half_open"]), shows_it["served"])
 server.sleep(100)
