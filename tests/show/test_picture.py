@@ -260,7 +260,7 @@ def test_it_opens_at_an_event(opened: Callable[..., Ask]) -> None:
     assert ask("p.time") == 7 * MS
     assert ask("p.chosen.get(p.runs[1]).packet") == 7
     assert "Why was it dropped?" in ask("p.inspectors[1].textContent")
-    assert "n the next event" in ask("p.root.querySelector('.bar').innerText")
+    assert "n next event" in ask("p.root.querySelector('.bar').innerText")
     with pytest.raises(MeasurementError, match="this event is of another run"):
         show.network(recorded(lost=()), event=loss)
 
@@ -616,6 +616,18 @@ def test_a_click_near_a_mark_of_a_track_goes_to_its_event(browser: Chrome, opene
     click(pixels(7) + 3)
     assert ask("p.time") == 7 * MS
     assert "Why was it dropped?" in inspected(ask)
+
+
+def test_a_track_says_its_values_below_the_pointer(browser: Chrome, opened: Callable[..., Ask]) -> None:
+    opened(recorded())
+    title, over = (browser.find_element("css selector", f".chart {it}") for it in (".u-title", ".u-over"))
+    before = title.text
+    ActionChains(browser).move_to_element(over).perform()
+    values = title.text.removeprefix(before)
+    assert "; 0.05" in values
+    assert "; cwnd, TCP h1 to h2: 29; ssthresh, TCP h1 to h2: 7" in values
+    ActionChains(browser).move_to_element(browser.find_element("css selector", ".now")).perform()
+    assert title.text == before
 
 
 def test_a_full_queue_s_event_says_from_when_to_when(opened: Callable[..., Ask]) -> None:

@@ -2,7 +2,7 @@
 
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import { element } from "../elements.js";
+import { element, seconds } from "../elements.js";
 import { COLOURS, DASHES, FAINT, GRID, INK, LOSS, ink } from "../scheme.js";
 import { kindOf, lastUpTo, valueAt } from "./run.js";
 
@@ -101,6 +101,10 @@ export class Curves {
         fill: it.area ? `${colour(it)}44` : undefined, points: { show: false }, value: (_, value) => digits(value) }))],
       hooks: {
         draw: [(plot) => this.drawEvents(plot)],
+        setCursor: [({ root, cursor, posToVal }) => {  // the values below the pointer
+          const at = posToVal(cursor.left, "x") * 1e9, values = part.series.map((it) => `${it.label}: ${digits(it.value(at))}`);
+          root.querySelector(".u-title").textContent = [part.title, ...(cursor.left < 0 ? [] : [seconds(at, 3), ...values])].join("; ");
+        }],
         setSelect: [(plot) => {
           if (plot.select.width > 5) shown.look(plot.posToVal(plot.select.left, "x") * 1e9, plot.posToVal(plot.select.left + plot.select.width, "x") * 1e9);
           plot.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);

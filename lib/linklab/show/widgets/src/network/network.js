@@ -64,7 +64,7 @@ export class Network {
     root.replaceChildren();
     root.tabIndex = -1;
     this.said = element("p", { className: "said", role: "status" });
-    this.hint = element("p", { className: "hint" }, `Keys: space play, n the next event, ${this.kindKeys().map(([letter, kind]) => `${letter} the next "${kind}", `).join("")}e the choice of events; all of them stand below.`);
+    this.hint = element("p", { className: "hint" }, `Keys: space play, n next event, ${this.kindKeys().map(([letter, kind]) => `${letter} next "${kind}", `).join("")}e choice of events; more below.`);
     this.swatches = [];
     this.stages = this.runs.map((run) => new Stage(run, this));
     this.inspectors = this.runs.map((run) => element("section", { className: "known", ariaLabel: this.nameOf(run) + "what is known" }));
