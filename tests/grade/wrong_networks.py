@@ -109,6 +109,11 @@ WRONG = {
     "a host's link with a rate": Wrong(
         reshape(PLAN, "h7-eth0", rate_mbps=100.0), "links", ("other links: not shaped",)
     ),
+    "a delay that varies": Wrong(
+        reshape(reshape(PLAN, "r1-eth1", jitter_ms=2.0), "r2-eth0", jitter_ms=2.0),
+        "links",
+        ("L1: delay in both directions",),
+    ),
     "loss": Wrong(reshape(PLAN, "r1-eth1", loss_percent=1.0), "links", ("shaped links: no loss",)),
     "offloads on": Wrong(
         change(PLAN, "r1-eth1", offloads_on=("tcp-segmentation-offload",)),

@@ -140,7 +140,7 @@ def _is_about(difference: Difference, end: End) -> bool:
 
 
 _Ends = Sequence[tuple[str, InterfaceState]]
-_SHAPE_FIELDS = ("rate", "delay", "loss", "queue")
+_SHAPE_FIELDS = ("rate", "delay", "jitter", "loss", "queue")
 
 
 def link_checks(network: Network, state: NetworkState) -> Iterator[Check]:
@@ -197,15 +197,15 @@ def _concerning(found: Sequence[Difference], ends: _Ends, fields: Sequence[str])
 def _shaped_checks(link: Link, ends: _Ends, found: Sequence[Difference]) -> Iterator[Check]:
     rate = "not limited" if link.rate_mbps is None else f"{link.rate_mbps:g} Mbit/s"
     wanted = [
-        ("rate", "rate in both directions", rate),
-        ("delay", "delay in both directions", f"{link.delay_ms:g} ms each way"),
+        (("rate",), "rate in both directions", rate),
+        (("delay", "jitter"), "delay in both directions", f"{link.delay_ms:g} ms each way"),
     ]
     if link.queue_packets is not None:
-        wanted.append(("queue", "queue on both sides", f"{link.queue_packets} packets"))
-    for field, what, expected in wanted:
+        wanted.append((("queue",), "queue on both sides", f"{link.queue_packets} packets"))
+    for fields, what, expected in wanted:
         description = f"{link.label}: {what}"
         if ends:
-            yield Check.of_differences(description, expected, _concerning(found, ends, (field,)))
+            yield Check.of_differences(description, expected, _concerning(found, ends, fields))
         else:
             yield _no_cable(description, [link], expected)
 
