@@ -191,9 +191,9 @@ lab06.check_seen(answers).require()
 lab06.figures.report_table(runs)
 
 # %% [markdown] id="shares-told"
-# The table compares your numbers with test case 4 of the course report. Each *share* is that of one run. The report's
-# RTTs are longer, probably because its network cards joined segments (offloads, Lab 00): a queue counts packets, so
-# with joined segments it holds more data.
+# The table compares your numbers with test case 4 of the course report. Each flow's *share* comes from a single run.
+# The report's RTTs are longer, probably because its network cards joined segments (offloads, Lab 00): a queue counts
+# packets, so with joined segments it holds more data.
 #
 # ## 6. How fair is that? Jain's index (25 minutes)
 #
@@ -280,9 +280,10 @@ lab06.figures.two_table(printed, runs["two"], recorded)
 # These are your three runs of `two`. (The recorded one lasts 6 s only, its start included.) The *sum* you can trust
 # after one run. The *shares* you cannot: 25 s hold few losses. Lab 07 asks how many runs it takes.
 #
-# At L2 a ping waits for the packets ahead of it. So **while L2 sends without a break**, the ping's time at L2 tells you
-# how many packets L2 holds: rate times time (*Little's law*, N = λ T). The rest of its RTT is the delay of L1 on the
-# forward path, and the delays of L2 and L1 on the reverse path.
+# At L2 a ping waits for the packets ahead of it. So **while L2 sends without a break**, the ping's time at L2 tells
+# you how many packets L2 holds: rate times time, because the queue is first in, first out. (For means this is
+# *Little's law*, N = λ T, in any order.) The rest of its RTT is the delay of L1 on the forward path, and the delays of
+# L2 and L1 on the reverse path.
 #
 # **Your turn:** write a function that computes from an RTT of h1-h4, in ms, how many packets L2 holds. Include the
 # packets in flight on L2. One frame of 1514 bytes has 1514 * 8 bits. What does your function say for an *idle* network,
