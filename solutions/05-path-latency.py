@@ -9,7 +9,7 @@
 # Section 4 explains TCP's window. If your `simpleperf.py` of Lab 02 lies next to this notebook, this lab measures
 # with it.
 #
-# ## 1. Three paths
+# ## 1. Three paths (5 minutes)
 #
 # This is the network of Lab 01. The figure marks the longest of the three paths: h1 to h9. The other two share links
 # with this path: h1 to h4 uses L1 and L2, and h7 to h9 uses L2 and L3.
@@ -26,11 +26,11 @@ display(lab05.progress())
 show.network(lab, highlight=["h1", "s1", "r1", "r2", "r3", "r4", "h9"])
 
 # %% [markdown] id="predictions-task"
-# ## 2. Predict
+# ## 2. Predict (10 minutes)
 #
-# **Your turn:** predict the RTT of a ping from h1 to h9 on the idle network, in ms, and what `simpleperf` shows for a
-# transfer of 25 s from h1 to h9, in Mbit/s. (The **capacity** of a path is the rate of its slowest link, the
-# **bottleneck**. A frame of 1514 bytes carries 1448 bytes of data.)
+# **Your turn:** predict the RTT of a ping from h1 to h9 on the idle network, in ms, and the most that `simpleperf` can
+# show by theory for a transfer of 25 s from h1 to h9, in Mbit/s. (The **capacity** of a path is the rate of its
+# slowest link, the **bottleneck**. A frame of 1514 bytes carries 1448 bytes of data.)
 
 # %% answer="predictions"
 ### BEGIN SOLUTION
@@ -47,7 +47,7 @@ lab05.check_predicted(rtt_ms).require()
 lab05.check_predicted(mbps).require()
 
 # %% [markdown] id="pings-task"
-# ## 3. Measure
+# ## 3. Measure (35 minutes)
 #
 # **Your turn:** send 25 pings over each path, as in Lab 04. A host has only one address, so you can leave out
 # `address`: `measure.run(lab, measure.PingFlow("h1", "h4", count=25))`. Use the same keys in `pings` as in `ends`.
@@ -118,7 +118,7 @@ longer = {"rtt_ms": 2 * (100 + L2.delay_ms), "throughput": "c"}
 lab05.check_longer(longer).require()
 
 # %% [markdown] id="window-intro"
-# ## 4. Below the ceiling
+# ## 4. Below the ceiling (80 minutes)
 #
 # The ceiling is the rate minus headers. In Lab 04, L3 alone nearly reached its ceiling. Here h7-h9 and
 # h1-h9 reach less. Does a queue drop frames? The next cell counts the frames that met a full queue:
@@ -132,8 +132,8 @@ for name in ends:
 show.table(["path", "dropped before L1", "before L2", "before L3"], rows)
 
 # %% [markdown] id="bdp-intro"
-# The queues dropped a few dozen of about 30,000 frames. This loss alone does not explain the low throughput. So look
-# at what TCP does.
+# The queues dropped a few dozen of more than 30,000 frames on each path. This loss alone does not explain the low
+# throughput. So look at what TCP does.
 #
 # ### What a window is
 #
@@ -153,7 +153,7 @@ show.table(["path", "dropped before L1", "before L2", "before L3"], rows)
 #   queue has no **room** left, it drops packets.
 #
 # TCP does not know the BDP, so it tries. It starts with ten packets. In **slow start** it doubles the window each
-# RTT, until the queue drops a packet at the latest. Then TCP makes its window smaller, and lets it grow more slowly.
+# RTT, at the latest until the queue drops a packet. Then TCP makes its window smaller, and lets it grow more slowly.
 # (In Lab 13 you write a window yourself.)
 #
 # **Say to yourself:** a path has a BDP of 149 packets. Which throughput does a window of 75 packets give, in percent
@@ -191,7 +191,7 @@ lab05.check_bdp(bdp).require()
 #
 # `ss -tin dst ADDRESS` shows a host's TCP connections to an address (`-t`: of TCP, `-i`: with the kernel's values,
 # `-n`: with numbers for names). Some of the values are `rtt:80.2/0.3` (ms), `cwnd:112` (packets), `ssthresh:63` (where
-# slow start ends) and `retrans:0/31` (packets sent again: under way, and in all).
+# slow start ends) and `retrans:0/31` (packets sent again: now in flight / in total).
 #
 # **Your turn:** record the window of h1. The cell starts an iperf3 server on h9 and a client on h1, which sends for
 # 25 s. Until `lab.now()` reaches `end`, repeat these steps: wait 0.2 s (`lab.sleep(0.2)`), call `ss` on h1, append
@@ -289,7 +289,7 @@ lab05.check_questions(start_of_tcp).require()
 lab05.explain("window")
 
 # %% [markdown] id="report-intro"
-# ## 5. What the report measured
+# ## 5. What the report measured (25 minutes)
 #
 # Test case 3 of the course report made these measurements in real time in a virtual machine, on *its* network: L1, L2
 # and L3 with 10, 20 and 10 ms each way, and 40, 30 and 20 Mbit/s. (Yours may have other numbers.) It also measured
@@ -297,7 +297,7 @@ lab05.explain("window")
 #
 # The report's RTT of h1-h9 is 12.3 ms above theory. **Your turn:** for `links_ms`, compute how far the RTT of each
 # single link is above theory, and add up the three differences. Suppose that the first of 25 pings over each link
-# needed ARP (Lab 04): for `arp_ms`, compute how much this adds to the three mean RTTs, added up. The report's
+# needed ARP (Lab 04). How much longer is each link's mean RTT for that? `arp_ms` is the sum of the three. The report's
 # throughput of h1-h9 was 17.29 Mbit/s. For `percent`, compute this throughput in percent of the ceiling (1448 of 1514
 # of the bottleneck's rate).
 
@@ -320,7 +320,7 @@ show.comparison(rows, "Paths: predicted, theory (with TCP's start), report, meas
 lab05.check_reported(reported).require()
 
 # %% [markdown] id="loaded-task"
-# ## 6. Ping next to a transfer
+# ## 6. Ping next to a transfer (35 minutes)
 #
 # **Your turn:** a transfer from h1 to h4 fills the queue of its bottleneck, and pings take the same path. Predict the
 # highest RTT of a ping, in ms. Then measure 25 pings, one each second (`interval_s=1`), next to a transfer of 25 s,
@@ -372,7 +372,7 @@ lab05.check_together(together).require()
 # random".
 
 # %% [markdown] id="claim-task"
-# ## 7. A claim to test
+# ## 7. A claim to test (20 minutes)
 #
 # Ask a language model what limits a transfer over a path, and you get a paragraph like this one. It is fluent, and
 # one of its sentences is wrong.
@@ -384,7 +384,7 @@ lab05.check_together(together).require()
 # > queue and together get no more than one. (5) More room in this queue helps, at the price of a longer RTT.
 #
 # **Your turn:** find the wrong sentence, and measure a run that contradicts it. Store the sentence's number and the
-# run. (`measure.TcpFlow` measures with iperf3, and opens as many connections as you say: `streams=`.)
+# run. (`help(measure.TcpFlow)` lists what a transfer can be told.)
 
 # %% answer="claim"
 lab05.explain("clocking")
@@ -394,7 +394,7 @@ shows_it = measure.run(lab, measure.TcpFlow("h1", "h9", duration_s=25, streams=1
 print(shows_it)
 ### STARTER
 # wrong_sentence = None  # its number
-# shows_it = None  # YOUR TURN: what measure.run or measure.run_together returns
+# shows_it = None  # YOUR TURN: what measure.run returns
 ### END SOLUTION
 
 # %% check="claim" points=3
@@ -408,8 +408,8 @@ lab05.calibration()
 # ## Summary
 #
 # - Delays add up along a path. The capacity is the rate of the slowest link, the bottleneck.
-# - One TCP connection fills a path only if its window after a loss is still at least one BDP. CUBIC needs room for 0.43
-#   BDP at the bottleneck. A path's BDP is larger than the BDP of its bottleneck link alone.
+# - One loss-based TCP connection fills a path only if its window after a loss is still at least one BDP. CUBIC needs
+#   room for 0.43 BDP at the bottleneck. A path's BDP is larger than the BDP of its bottleneck link alone.
 # - Slow start can overflow a short queue before the path is full. HyStart should end slow start in time.
 # - You can split an unexpected number into parts: ARP, late timers, queues, slow start. Compute each part.
 #

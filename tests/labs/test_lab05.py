@@ -44,6 +44,8 @@ WRONG: Table = {
         ([str(10 + 4 * each) for each in range(40)], "not all entries of the list are numbers"),
         ([10] * 50, "only controls the test"),
         ([100] * 50, "all 50 are 100"),
+        ([10, *range(12, 150)], "never falls"),
+        ([each for window in (115, *range(66, 149)) for each in (window, 10)], "only controls the test"),
         ([10, *[130 * 1448] * 50], "after cwnd:"),
         ([10, 20, 40, *[60] * 50], "from its start to its end"),
     ],

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from math import fsum
 from pathlib import Path
 from typing import Final
@@ -169,13 +170,16 @@ def check_route(printed: object) -> Check:
     if found != expected:
         reason = f"it names {listed(found, ', ') or 'no machine'}, but the path is {listed(expected, ', ')}"
         again = (
-            f"measure from h1. A star is a hop that did not answer: {hints[1]} sends packets that each hop answers",
+            f"measure from h1: {hints[1]}. A star is a hop that did not answer: a router sends one host six such "
+            "messages at once and then one a second, so wait before you run it again (lab.sleep(6))",
         )
         return Check.failing(what, reason, again)
     return Check.passing(what, listed(expected, ", "), f"{len(found)} hops")
 
 
 _LEAST_WINDOWS: Final = 20
+_FALL: Final = 0.9
+"""What is left of a window that fell: CUBIC keeps 0.7, and may have grown since."""
 
 
 @guarded("Lab 05, the window of TCP")
@@ -183,7 +187,7 @@ def check_windows(windows: object) -> Check:
     """Judge windows of TCP that a student read off ``ss -ti`` during a transfer from h1 to h9, in packets.
 
     At its largest a window is near what path and queue hold: at least half of it, and at most twice as much, since slow
-    start can double it before a loss is noticed.
+    start can double it before a loss is noticed. After a loss it falls.
     """
     what, how = "windows of h1-h9, in packets", 'ss -tin prints for example cwnd:10: append int("10")'
     found = numbers(windows)
@@ -197,14 +201,20 @@ def check_windows(windows: object) -> Check:
     pipe, largest = pipe_of(path_between("h1", "h9")), max(found)
     low, high = pipe.full_window_packets / 2, 2 * pipe.full_window_packets
     expected = f"the largest from {low:.0f} to {high:.0f}"
+    second = "iperf3 has a second connection, which only controls the test: take the larger window"
+    if len(set(found)) > 1 and found[len(found) // 2 :].count(INITIAL_WINDOW_PACKETS) > 1:
+        return Check.failing(what, f"some are {INITIAL_WINDOW_PACKETS} long after the start", second, expected)
     if low <= largest <= high and len(set(found)) == 1:
         step = "call ss anew in each round of the loop: the window grows, and falls at a loss"
         return Check.failing(what, f"all {len(found)} are {largest:g}", step, expected)
+    if low <= largest <= high and not any(after <= _FALL * before for before, after in pairwise(found)):
+        step = "append each cwnd in the order in which ss shows it, from the start of the transfer to its end"
+        return Check.failing(what, "the window never falls, and this path loses packets", step, expected)
     if low <= largest <= high:
         return Check.passing(what, expected, f"{len(found)} windows, up to {largest:g}")
     reason = f"the largest is {largest:g}"
     if largest <= 2 * INITIAL_WINDOW_PACKETS:
-        step = "iperf3 has a second connection, which only controls the test: take the larger window"
+        step = second
     elif largest > high:
         step = "this is no count of packets: take only the number after cwnd:"
     else:
