@@ -653,6 +653,24 @@ def test_two_runs_stand_side_by_side(opened: Callable[..., Ask]) -> None:
     assert ask("p.inspectors.length") == 2
 
 
+def test_on_a_phone_a_finger_beside_a_node_means_it(browser: Chrome, opened: Callable[..., Ask]) -> None:
+    with screen(browser, 390, 844):
+        ask = opened(COURSE)
+        node = browser.find_element("css selector", "[data-node=h7]")
+        beside = node.rect["width"] / 2 + 2
+        assert beside < 16
+        ActionChains(browser).move_to_element_with_offset(node, -round(beside), 0).click().perform()
+        assert inspected(ask).startswith("h7, host")
+
+
+def test_flows_that_are_opened_move_no_button(browser: Chrome, opened: Callable[..., Ask]) -> None:
+    opened(recorded())
+    button = browser.find_element("xpath", "//button[.='+']")
+    before = button.location
+    browser.find_element("css selector", ".flows summary").click()
+    assert button.location == before
+
+
 def test_of_two_runs_an_event_names_its_own_and_the_other_shows_the_same_place(
     browser: Chrome, opened: Callable[..., Ask]
 ) -> None:

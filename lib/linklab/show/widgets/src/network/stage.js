@@ -149,7 +149,8 @@ export class Stage {
     const [x, y] = this.place(event), { run, shown } = this;
     const packet = this.nearest(this.drawn, ({ at }) => Math.hypot(at[0] - x, at[1] - y));
     if (packet) { shown.choose(run, { packet: packet.packet }); return; }
-    const { node } = event.target.closest("[data-node]")?.dataset || {};
+    const near = this.nearest(this.nodes, (it) => { const box = it.getBBox(); return Math.hypot(box.x + box.width / 2 - x, box.y + box.height / 2 - y); });
+    const { node } = (event.target.closest("[data-node]") || near)?.dataset || {};
     if (node) { shown.choose(run, { node }); return; }
     const cable = this.cableAt(event);
     if (cable !== undefined) shown.choose(run, { cable });
