@@ -478,7 +478,7 @@ lab11.calibration()
 # </details>
 # <details><summary>3. A BBR flow has a queue of 1000 packets to itself. How many packets wait?</summary>
 #
-# Few: BBR keeps about one BDP in flight. In one round trip of eight it sends a quarter more.
+# Few: BBR keeps about one BDP in flight. In one of every eight round trips it sends a quarter faster.
 #
 # </details>
 #

@@ -97,8 +97,8 @@ lab12.explain("suffer")
 # ## 2. A shorter queue
 #
 # **Your turn:** complete `limit`. It takes a rate in Mbit/s and a time in ms. It returns how many full frames (1514
-# bytes) may wait at most, so that no packet waits longer than this time. Return a whole number, at least 1: with 0 the
-# queue sends nothing.
+# bytes) may wait at most, so that sending them all takes no longer than this time. Return a whole number, at least 1:
+# with 0 the queue sends nothing.
 
 # %% answer="limit"
 import math
@@ -226,8 +226,8 @@ lab12.figures.queue_table(every)
 
 # %% [markdown] id="waits-text"
 # **The same ping in two queues.** The next cell records an upload of 4 s beside three pings, first with a FIFO of 1000
-# packets at U, then with fq_codel. It plays both runs side by side, on one clock. **Say to yourself** before you run
-# it: how long does a ping wait at U in each queue, 2 or 3 s after the upload began?
+# packets at U, then with fq_codel (h1 still asks for marks). It plays both runs side by side, on one clock. **Say to
+# yourself** before you run it: how long does a ping wait at U in each queue, 2 or 3 s after the upload began?
 #
 # **Your turn:** run it, and read how long ping **number 3** waited at `r1-eth2`, in ms, in each run. Open *Flows*,
 # and untick *TCP cubic h1 to h3*. Then each press of `.` goes to the next moment of a ping. The panel below its
@@ -296,12 +296,12 @@ lab12.check_turns(turns).require()
 #
 # > (1) Once an upload has filled it, a plain FIFO of 1000 packets adds about a second to each round trip through U,
 # > and the upload gains nothing by it. (2) CoDel looks at the time that packets wait, so the same setting suits links
-# > from some Mbit/s to many. (3) fq_codel has a queue for each flow besides, so a ping hardly waits for an upload. (4)
-# > Its queues take turns, so the hosts share U equally: if h1 uploads over four connections and h2 over one, each of
-# > the two hosts gets half. (5) With ECN the sender slows down before a packet is lost.
+# > from some Mbit/s to many. (3) In addition, fq_codel gives each flow a queue, so a ping hardly waits for an upload.
+# > (4) Its queues take turns, so the hosts share U equally: if h1 uploads over four connections and h2 over one, each
+# > of the two hosts gets half. (5) With ECN the sender slows down before a packet is lost.
 #
 # **Your turn:** find the wrong sentence, and measure a run of 20 s or longer that contradicts it. Store its number
-# and the run. `streams=4` makes four connections.
+# and the run. `measure.TcpFlow` also takes `streams=4` (four connections), `start_s=5` and `congestion="reno"`.
 
 # %% answer="claim"
 queue = measure.QueueFlow("r1", "h3", 20, 0.2)  # put it into the run: it says which queue U has
@@ -380,10 +380,9 @@ lab12.calibration()
 # ## Summary
 #
 # A sender that slows down only at losses fills short queues and long ones, and everyone who shares the queue waits. A
-# short FIFO helps at one rate. RED warns senders earlier, but its limits are in bytes. CoDel looks at time. In
-# fq_codel and CAKE flows take turns, so a flow that sends little does not wait. ECN warns senders without a loss. And
-# a queue can be managed only where it is: a router that sends a little less than the slowest link has the queue
-# itself, and can manage it.
+# short FIFO helps at one rate. RED warns senders earlier, but its limits are in bytes. CoDel looks at time. In fq_codel
+# and CAKE flows take turns, so a flow that sends little does not wait. ECN warns senders without a loss. A queue can be
+# managed only where it forms: a router that sends a little less than the slowest link makes it form at the router.
 #
 # **Review.** Answer first, then open.
 #

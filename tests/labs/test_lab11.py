@@ -148,6 +148,7 @@ READ_OR_LOOKED: Table = {
         (each(lambda s, c, t, r, a, q: (s, c, t, r, a, 0)), "most packets in the queue"),
         (each(lambda s, c, t, r, a, q: (s, c, t, r, a, q * 1514)), "most packets in the queue"),
         (each(lambda s, c, t, r, a, q: (s, c, t, r, 0, q)), "they do not grow"),
+        (each(lambda s, c, t, r, a, q: (s, c, t, r, 0, q)), "first mend the retransmissions"),
         (each(lambda s, c, t, r, a, q: (s, c, t, r, a % 2, q)), "they do not grow"),
         (each(lambda s, c, t, r, a, q: (s, q, t, r, a, c)), "window"),
         ([(*one[:5], two[5]) for one, two in zip(SAMPLES, SAMPLES[25:], strict=False)], "window minus queue"),

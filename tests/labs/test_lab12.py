@@ -93,6 +93,7 @@ HUGE_RED = "red 8002: parent 5:1 limit 2000000b min 300000b max 1500000b"
 ONE_FLOW = "fq_codel 8004: parent 5:1 limit 10240p flows 1 quantum 1514 target 5ms interval 100ms ecn"
 BLIND = "cake 8005: parent 5:1 bandwidth unlimited diffserv3 flowblind nonat nowash"
 FINALE = finale("cake")
+SLOW_CAKE = given(APART["cake"], QueueResult, discipline="cake 8005: parent 5:1 bandwidth 9500Kbit diffserv3")
 WRONG: Table = {
     lab12.check_long: [
         (changed(LONG, TcpResult, congestion="bbr"), "congestion='bbr'"),
@@ -131,6 +132,8 @@ WRONG: Table = {
             "highest ping, cake",
         ),
         ({**APART, "cake": given(APART["cake"], TcpResult, throughput_mbps=8.0)}, "use of U, cake"),
+        # CAKE sends more slowly than U by itself
+        ({**APART, "cake": given(SLOW_CAKE, TcpResult, throughput_mbps=9.0)}, "cake unlimited"),
     ],
     lab12.check_ecn: [
         (FAIR, "on h1 run sysctl -w net.ipv4.tcp_ecn=1"),

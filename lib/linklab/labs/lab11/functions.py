@@ -292,6 +292,8 @@ def look_checks(looks: Sequence[Look], pipe: Pipe) -> Iterator[Check]:
     period_s = reno_period_s(bdp, full, pipe.packet_ms / 1000)
     # one packet a round trip: so many may come between the last look and the loss
     missed = gap_s * 1000 / full_ms
+    again = [look.again for look in looks]
+    grows = again == sorted(again) and again[-1] > again[0]
     rows = (
         ("the largest window, after slow start", top, full - 1 - missed, full + 3, "packets", _window_slip(top, pipe)),
         ("the highest round trip, after slow start", highest_ms,
@@ -304,11 +306,10 @@ def look_checks(looks: Sequence[Look], pipe: Pipe) -> Iterator[Check]:
          "run ss and tc right after each other: packets of the window that are not in the queue are on the path"),
         ("mean time between Reno's losses", fmean(gaps) if gaps else 0.0,
          period_s - gap_s, period_s + 3 * full_ms / 1000 + gap_s, "s",
-         "is the first number second, in the lab's time? Does iperf3 run with -C reno?"),
+         "is the first number second, in the lab's time? Does iperf3 run with -C reno?" if grows else
+         "the losses are read from them: first mend the retransmissions"),
     )  # fmt: skip
     yield from (_within(*row) for row in rows)
-    again = [look.again for look in looks]
-    grows = again == sorted(again) and again[-1] > again[0]
     what, expected = "retransmissions", "a total that grows"
     if grows:
         yield Check.passing(what, expected, f"{again[-1]:g}")

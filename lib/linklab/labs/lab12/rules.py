@@ -7,6 +7,7 @@ end, which is part of the result (`linklab.measure.QueueResult.discipline`).
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from math import fsum
@@ -483,13 +484,16 @@ def check_one_queue(runs: object) -> Result:
 # --- Flows apart
 
 
+_OWN_RATE: Final = "this CAKE keeps a rate of its own, below U's: put cake unlimited at U; then measure again"
+
+
 def _alone_checks(kind: str, run: Run) -> Iterator[Check]:
     one_ms = frame_ms(rate_mbps(run))
     high = base_ms(run) + 3 * one_ms + burst_ms(run)
     why = "a ping waits for the frame that U sends, and its answer may wait behind an object of a page"
     yield _ping(f"highest ping, {kind}", highest_ms(run), base_ms(run), high, why, "RFC 8290, section 4")
     yield _page(kind, run, lossless=True)
-    yield _use(kind, run)
+    yield _use(kind, run, _OWN_RATE if re.search(r"\bbandwidth \d", queue_of(run).discipline) else "")
 
 
 @guarded
@@ -582,9 +586,8 @@ def _wait(name: str, runs: Mapping[str, Run]) -> Value:
     # ping cuts off what is behind its last digit, and a reading may be rounded up
     rounding_ms = 1.5 if wait_ms >= 100 else 0.15
     why, allowance = "the ping's round trip without the links' delays", "ping's digits, and rounding"
-    expected = Expectation(
-        wait_ms, wait_ms - rounding_ms, wait_ms + rounding_ms, "ms", why, source="the run", allowance=allowance
-    )
+    least_ms = max(min(0.0, wait_ms), wait_ms - rounding_ms)  # no packet waits for less than no time
+    expected = Expectation(wait_ms, least_ms, wait_ms + rounding_ms, "ms", why, source="the run", allowance=allowance)
     own_panel = "each run has a panel of its own, below its network"
     this_one = f"the panel shows the number of each ping (ICMP): read number {_READ_PING}"
     slips = [
