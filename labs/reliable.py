@@ -127,7 +127,7 @@ def receive(port: int, file: str) -> bool:
         open(file, "wb") as target,
     ):
         connection.bind(("", port))
-        connection.settimeout(2 * SILENCE_S)
+        connection.settimeout(SILENCE_S)
         while True:
             try:
                 packet, sender = connection.recvfrom(MOST_BYTES)

@@ -90,7 +90,7 @@ print(printed)
 lab13.check_netem(printed).require()
 
 # %% answer="bits"
-# Your program needs a link that loses exactly the packets that we choose: so netem goes.
+# Your program needs a link that loses exactly the packets that we choose: so this cell removes netem.
 lab["relay"].cmd("tc qdisc del dev relay-eth3 root")
 print(lab["relay"].cmd("tc qdisc show dev relay-eth3"), lab13.question("bits"), sep="\n")
 ### BEGIN SOLUTION
@@ -142,7 +142,7 @@ lab13.check_stop_and_wait("reliable.py").require()
 # failure although all bytes have arrived. So the receiver stays for some seconds and acknowledges retransmissions, as
 # TCP does in TIME-WAIT. The two sides can never both be sure: the side that sends the last message does not know
 # whether it arrived. One more acknowledgement only moves the problem (the two generals' problem). Waiting makes a
-# failure unlikely: all retransmissions of the last packet, or all answers to them, must be lost within 5 s.
+# failure unlikely: it needs 5 s in which every retransmission or its answer is lost.
 #
 # **Rubric.** 3 points: the last acknowledgement may be lost, and then the sender retransmits and needs an answer; no
 # last message can be certain; what can still go wrong. 1 point each. Typical wrong: (1) "the last data may still be
@@ -364,22 +364,22 @@ lab13.check_late(late).require()
 # *receiver*: each acknowledgement says how many bytes the receiver has room for (*flow control*). Ask a language model
 # about it, and you get a paragraph like this one. It is fluent, and one of its sentences is wrong.
 #
-# > (1) A TCP sender has no more bytes on their way than the smaller of two windows allows: its own congestion window,
-# > and the window that the receiver announces. (2) If the receiver's program reads nothing, its buffer fills, the
-# > window closes to zero, and the sender waits and asks now and then whether it is open again. (3) If the program reads
-# > all data at once, the buffer is always empty, so its size does not matter: such a receiver gets the link's rate
-# > also with a buffer of 8 kB. (4) A window that limits a transfer gives less throughput if the round trip is longer.
-# > (5) That is why Linux lets the buffer grow during a transfer.
+# > (1) A receiver whose program reads all data at once always has an empty buffer, and so even a small buffer lets it
+# > receive at the link's rate. (2) If the program reads nothing, the buffer fills, the window closes to zero, and the
+# > sender waits and asks now and then whether it is open again. (3) A sender has no more bytes on their way than the
+# > smaller of two windows allows: its own congestion window, and the window that the receiver announces. (4) A window
+# > that limits a transfer gives less throughput if the round trip is longer. (5) That is why Linux lets the buffer grow
+# > during a transfer.
 #
 # **Your turn:** find the wrong sentence, and measure the run that shows it, from `sender` to `relay` (at the address
-# `near.ends[1].address.split("/")[0]`). On a node, `sysctl -w net.ipv4.tcp_rmem="4096 8192 8192"` sets the smallest,
-# the initial and the largest size of a receiver's buffer, in bytes. iperf3 reads all data at once.
+# `near.ends[1].address.split("/")[0]`). On a node, `sysctl net.ipv4.tcp_rmem` shows the smallest, the initial and the
+# largest size of a receiver's buffer, in bytes. To change all three, write `sysctl -w net.ipv4.tcp_rmem="... ... ..."`.
 
 # %% answer="claim"
 near_relay = near.ends[1].address.split("/")[0]
 transfer = measure.TcpFlow("sender", "relay", duration_s=10, address=near_relay)
 ### BEGIN SOLUTION
-wrong_sentence = 3
+wrong_sentence = 1
 lab["relay"].cmd('sysctl -w net.ipv4.tcp_rmem="4096 8192 8192"')
 shows_it = measure.run(lab, transfer)
 print(shows_it)
@@ -402,10 +402,11 @@ lab13.calibration()
 # - A timeout must follow the round trip, double while no answer comes, and learn nothing from retransmitted packets.
 # - A window fills the path: W packets in each round trip, up to 1 + 2a. TCP's receiver also has a window (*flow
 #   control*). The smaller of the two limits the sender.
-# - Recovery by timeouts alone falls far below theory. TCP learns of a loss earlier: by three duplicate acknowledgements
-#   (fast retransmit), by selective acknowledgements (SACK), by time (RACK: a packet is lost if one that was sent later
-#   has arrived, and a round trip and at most a small allowance have passed since it was sent; Linux does this), and by
-#   a probe at the end of a transfer (both RFC 8985).
+# - Recovery by timeouts alone stays below theory. TCP learns of a loss earlier:
+#   - by three duplicate acknowledgements (fast retransmit), or by selective acknowledgements (SACK);
+#   - by time (RACK, RFC 8985; Linux does this): a packet is lost if one that was sent later has arrived, and a round
+#     trip and at most a small allowance have passed since it was sent;
+#   - by a probe at the end of a transfer (RFC 8985, too).
 #
 # `linklab check reliable.py --lab 13` in a terminal runs all checks again. It also takes programs in other languages,
 # if they are compiled or name their interpreter in the first line.

@@ -68,7 +68,7 @@ WRONG: Final[dict[str, Wrong]] = {
     "its receiver gives up 30 s after its start": Wrong(
         _TIME,
         "gives up",
-        ("        connection.settimeout(2 * SILENCE_S)\n", "        begun_s = time.monotonic()\n"),
+        ("        connection.settimeout(SILENCE_S)\n", "        begun_s = time.monotonic()\n"),
         (
             "            try:\n                packet, sender",
             "            if end is None:\n"
@@ -146,6 +146,11 @@ WRONG: Final[dict[str, Wrong]] = {
         ("for at in range(0, len(content), DATA_BYTES)]", 'for at in range(0, len(content), DATA_BYTES)] or [b""]'),
     ),
     "it knows no window": Wrong(_WINDOW, "share of the link", (_HELD, "= connection, packets, 1")),
+    "it waits for a whole window": Wrong(
+        _WINDOW,
+        "share of the link",
+        ("min(self.first + self.window, ", "min((self.first // self.window + 1) * self.window, "),
+    ),
     "it looks for answers every 100 ms": Wrong(_SAW, "as fast as", (_WAITS, f"{_WAITS}        time.sleep(0.1)\n")),
     "it gives up after two tries": Wrong(
         _SAW,
