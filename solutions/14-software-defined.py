@@ -1,7 +1,7 @@
 # %% [markdown] id="goal"
 # # Lab 14: Software-defined networking
 #
-# **Time:** about 3 hours and 20 minutes, ten minutes of them for measurements. **You need:** ARP and switches (Labs
+# **Time:** about 3 hours and 25 minutes, ten minutes of them for measurements. **You need:** ARP and switches (Labs
 # 01 and 10), propagation delay (Lab 04). Section 8 comes back to the token bucket of Lab 08 (section 3).
 #
 # An ordinary switch decides by itself. In a *software-defined network* a program elsewhere decides: the
@@ -20,7 +20,7 @@ display(lab14.progress())
 network = lab14.the_network()
 
 
-def new_lab():  # 60 s of real time: then a controller that computes without end is ended
+def new_lab():  # wall_limit_s stops a controller that never ends, after 60 s of real time
     return start(network, switch="ovs", controller="remote", wall_limit_s=60)
 
 
@@ -84,7 +84,7 @@ lab14.check_hand(lab).require()
 # **Your turn:** make it a learning switch.
 #
 # 1. The host `frame.src` is behind `in_port` of this switch: note it in the dictionary `self.port_of`. Both switches
-#    share this dictionary, and have different ports for one host. So use `switch.id` as well in the key.
+#    share this dictionary, and `switch.id` tells them apart: what must the key be?
 # 2. If the port of `frame.dst` is known, send the frame there, else to `FLOOD`.
 # 3. If it is known, also write a rule of priority 1. Match `in_port`, `eth_src` and `eth_dst`.
 #
@@ -303,8 +303,8 @@ lab14.check_proactive(lab).require()
 # **Your turn:** add rules of a higher priority at s1, so that no ping between h2 and h4 is answered, in either
 # direction. Everything else goes on: TCP between h2 and h4 too. `lab14.address("h2")` is an address. If a first rule
 # was wrong, remove it: `ovs-ofctl -O OpenFlow13 del-flows s1 ip` removes all rules of s1 for IP packets, and with
-# `icmp` in place of `ip` those for ICMP. A rule that matches everything goes with `ovs-ofctl -O OpenFlow13 --strict
-# del-flows s1 priority=10`.
+# `icmp` in place of `ip` those for ICMP. To remove a rule that matches everything, use `ovs-ofctl -O OpenFlow13
+# --strict del-flows s1 priority=10`.
 
 # %% answer="firewall"
 ### BEGIN SOLUTION
@@ -327,8 +327,8 @@ lab14.check_firewall(lab).require()
 # address, and `mod_nw_src:` the source's IP address. Several actions stand in a row:
 # `actions=mod_dl_dst:...,mod_nw_dst:...,output:3`.
 #
-# **Your turn:** at s1, send h1's packets for the service to h4, and h2's to h3. The answers must come from the
-# service's address, because h1 and h2 know no other.
+# **Your turn:** at s1, send all of h1's IP packets for the service to h4, and h2's to h3. The answers must come from
+# the service's address, because h1 and h2 know no other.
 
 # %% id="balancer-start"
 service = lab14.address("service")
@@ -364,7 +364,7 @@ lab14.check_balancer(lab).require()
 #
 # **Your turn:** find the wrong sentence, and measure the run that shows it. `measure.EchoFlow("h1", "h3", count=5)`
 # sends UDP datagrams and counts those whose answer comes from the right address. (`ping` takes answers from any
-# address.) Show that the network works as well: put two flows from one host into one `measure.run_together(lab,
+# address.) Also show that the network itself works: put two flows from one host into one `measure.run_together(lab,
 # [...])`, one that is answered and one that is not. Store the sentence's number and the run.
 
 # %% answer="claim"
@@ -506,4 +506,5 @@ lab14.calibration()
 # ### Where to read on
 #
 # The [glossary](glossary.md); McKeown and others, *OpenFlow: Enabling Innovation in Campus Networks*, 2008; OpenFlow
-# Switch Specification 1.3; ovs-fields(7), ovs-actions(7); RFC 7426 (terms of software-defined networks).
+# Switch Specification 1.3; ovs-fields(7), ovs-actions(7); RFC 7426 (terms of software-defined networks). Bosshart and
+# others, *P4: Programming Protocol-Independent Packet Processors*, 2014: switches whose fields and tables you define.

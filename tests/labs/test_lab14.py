@@ -221,6 +221,8 @@ FAILS = [
         ],
         "own address does not arrive",
     ),
+    # the service for TCP alone
+    (lab14.check_balancer, [*KNOWN, *FLOODED, *(it.replace(",ip,", ",tcp,") for it in BALANCED)], "and UDP does not"),
     (lab14.check_hand, ["s1 in_port=1,actions=2"], "h1 gets no answer from h2"),
     (lab14.check_hand, ["s1 in_port=1,ip,actions=2", "s1 in_port=2,ip,actions=1"], "h1 gets no answer from h2"),
     (lab14.check_hand, ["s1 actions=NORMAL"], "s1 has actions=NORMAL"),

@@ -89,11 +89,14 @@ def _connects(lab: LiveLab, source: str, destination: str) -> bool:
     return "refused" in lab[source].cmd(f"timeout 3 bash -c '</dev/tcp/{destination}/9' 2>&1")
 
 
-def _datagram_arrives(lab: LiveLab, source: str, destination: str) -> bool:
-    """Return whether a datagram of UDP reaches a host, which counts it, since nobody waits for it there."""
+def _datagram_arrives(lab: LiveLab, source: str, destination: str, sent_to: str = "") -> bool:
+    """Return whether a datagram of UDP reaches a host, which counts it, since nobody waits for it there.
+
+    It is sent to the host's own address, or to that of ``sent_to``.
+    """
     counter = "nstat -asz UdpNoPorts | awk '/UdpNoPorts/ {print $2}'"
     before = lab[destination].cmd(counter)
-    lab[source].cmd(f"bash -c 'echo > /dev/udp/{address(destination)}/9'; sleep 0.2")
+    lab[source].cmd(f"bash -c 'echo > /dev/udp/{address(sent_to or destination)}/9'; sleep 0.2")
     return lab[destination].cmd(counter) != before
 
 
@@ -466,6 +469,10 @@ def check_balancer(lab: Checkable) -> Iterator[Check]:
         elif not all(answers):
             said = f"{server} gets the frames, and {client} does not accept an answer"
             yield Check.failing(what, said, useless or (hints[0], hints[2]), expected, "no answer")
+        elif not _datagram_arrives(live, client, server, "service"):
+            said = f"TCP of {client} reaches {server}, and UDP does not"
+            hint = "match ip, and not tcp, there and back: the service gets all IP packets"
+            yield Check.failing(what, said, hint, expected, "TCP alone")
         else:
             yield Check.passing(what, expected)
 
