@@ -1,8 +1,8 @@
 # %% [markdown] id="goal"
 # # Lab 15: Routing that fails
 #
-# **Time:** about 3 hours and 30 minutes, ten minutes of them for measurements. **You need:** routing tables and the
-# longest prefix (Lab 01), constant rates and loss (Lab 03).
+# **Time:** about 4 hours, ten minutes of them for measurements. A line after section 6 says where you can stop. **You
+# need:** routing tables and the longest prefix (Lab 01), constant rates and loss (Lab 03).
 #
 # A cable fails. How long are packets lost, and what does this time depend on? You break a cable at an exact instant,
 # first with static routes, which a person typed, then with OSPF, by which routers tell each other of their links. You
@@ -248,8 +248,8 @@ lab15.check_silent(silent).require()
 #   program in the background) about an interface that is set down, and in the same way about an interface that has lost
 #   its carrier.
 # - `BFD` (*Bidirectional Forwarding Detection*, RFC 5880): both routers send each other small packets every 100 ms, and
-#   give up after three missing ones. When BFD gives a neighbour up, OSPF does too. FRR needs these lines at *both* ends
-#   of the cable. These are r1's; r2's end is r2-eth2:
+#   declare the neighbour down after three missing ones. When BFD declares a neighbour down, so does OSPF. FRR needs
+#   these lines at *both* ends of the cable. These are r1's; r2's end is r2-eth2:
 #
 #       bfd
 #        profile fast
@@ -370,20 +370,20 @@ lab15.check_costs(tables, lab).require()
 # Ask a language model how a network survives a failure, and you get a paragraph like this one. It is fluent, and one of
 # its sentences is wrong.
 #
-# > (1) Without BFD, a failure that takes no interface's carrier is noticed only because Hellos are missing. (2) The
-# > outage then lasts from the dead interval minus the hello interval to the dead interval, and some milliseconds more.
-# > (3) BFD changes only how soon the routers notice: the new path is computed as before. (4) Where two paths cost the
-# > same, OSPF keeps both, and r1 sends the packets of a stream over both in turn: a short silent failure of r1-r2 then
-# > loses every second packet. (5) Costs count for each direction by itself, so the answers may take another path than
-# > the requests.
+# > (1) Costs count for each direction by itself, so the answers may take another path than the requests. (2) Where two
+# > paths cost the same, OSPF keeps both, and r1 sends the packets of a stream over both in turn: if one path fails,
+# > every second packet is lost until r1 notices. (3) Without BFD, a failure that takes no interface's carrier is
+# > noticed only because Hellos are missing. (4) That takes from the dead interval minus the hello interval to the dead
+# > interval, and some milliseconds more. (5) BFD changes only how soon the routers notice: the new path is computed as
+# > before.
 #
-# **Your turn:** find the wrong sentence, and measure the run that shows it. Store the sentence's number and the run.
-# While r1 has two next hops to h3, cut the cable silently for 1.5 s: so short that no dead timer ends. BFD would notice
-# it, so first switch BFD off at both ends of the cable (`no ip ospf bfd`), and wait for 10 s.
+# **Your turn:** find the wrong sentence, and measure the run that shows it: a stream from h1 to h3 and one cut of
+# r1-r2. Store the sentence's number and the run. Which costs, which kind of cut and which duration does the sentence
+# need? Is BFD on or off? (`no ip ospf bfd` at an interface switches it off there. Then wait for 10 s.)
 
 # %% answer="claim"
 ### BEGIN SOLUTION
-wrong_sentence = 4
+wrong_sentence = 2
 no_bfd = "interface {}\nno ip ospf bfd\nexit\n"
 frr.configure(lab, {"r1": no_bfd.format("r1-eth1"), "r2": no_bfd.format("r2-eth2")})
 lab.sleep(10)
@@ -391,7 +391,7 @@ short = measure.Cut("r1", "r2", 1.5, start_s=2, silent=True)
 shows_it = measure.run_together(lab, [stream(5), short])
 print(shows_it)
 ### STARTER
-# # YOUR TURN: BFD off, lab.sleep(10), and the run
+# # YOUR TURN: prepare the network, and measure
 # wrong_sentence = None  # its number
 # shows_it = None  # measure.run_together(lab, [..., ...])
 ### END SOLUTION
@@ -400,6 +400,8 @@ print(shows_it)
 lab15.check_claim(wrong_sentence, shows_it).require()
 
 # %% [markdown] id="bgp-task"
+# **You can stop here.** Save this notebook. To go on later, run the first code cell again, and continue below.
+#
 # ## 7. Three autonomous systems (35 minutes)
 #
 # Between organisations, money and trust count, not costs. **BGP** (RFC 4271) announces prefixes together with the list
@@ -535,13 +537,16 @@ lab15.check_filter(world).require()
 # announce a prefix. r3 can announce the whole /24, which the filter permits. r1 and r2 do not believe it now: r2 keeps
 # its own route, and r1 its preference for AS 65002. But an AS without such a rule takes the shorter list, so an AS that
 # is nearer to r3 sends its packets to r3. To stop this, a filter must know which prefixes belong to AS 65003: a list
-# for each customer, or signed origins (RPKI, RFC 6811). RPKI compares only the last AS: a forged list that ends in
-# 65002 passes. ASPA is meant to detect that: each AS signs which providers it has.
+# for each customer, or signed origins (RPKI, RFC 6811). There the owner of a prefix signs which AS may announce it, and
+# up to which length: with a maximum length of 24, the /25 is invalid, whoever announces it. But RPKI compares only the
+# last AS: a forged list for the /24 that ends in 65002 passes. ASPA is meant to detect that: each AS signs which
+# providers it has.
 #
 # **Rubric.** 5 points: the longest prefix decides; preference compares paths of one prefix only; r2's own /24 is
-# shorter than the half; BGP does not check the origin; a theft that the filter permits (the same length, at other ASes,
-# or another prefix). 1 point each. Typical wrong: (1) "r3's path was shorter": for the half there was no other path;
-# (2) "TCP or encryption would stop it": packets are lost all the same, only their contents stay secret.
+# shorter than the half; BGP does not check the origin, or what would check it (a signed origin with a maximum length);
+# a theft that the filter permits (the same length, at other ASes, or another prefix). 1 point each. Typical wrong: (1)
+# "r3's path was shorter": for the half there was no other path; (2) "TCP or encryption would stop it": packets are lost
+# all the same, only their contents stay secret.
 
 # %% id="stop"
 world.stop()
@@ -551,8 +556,8 @@ lab15.calibration()
 # <details><summary>Open this when you have written your answer</summary>
 #
 # On 24 February 2008 AS 17557 announced 208.65.153.0/24, a part of YouTube's 208.65.152.0/22. The longer prefix won
-# nearly everywhere, for two hours. YouTube then announced the same /24, and minutes later prefixes that were longer
-# still (RIPE NCC, 2008).
+# nearly everywhere. After 80 minutes YouTube announced the same /24, and eleven minutes later its two halves (/25).
+# After two hours and a quarter the stolen prefix was withdrawn (RIPE NCC, 2008).
 #
 # </details>
 #
@@ -561,7 +566,7 @@ lab15.calibration()
 # - A static route does not change: an outage lasts until a person types another route. Linux removes the routes of an
 #   interface that is set down. It keeps the routes of an interface without a carrier, unless it is told to ignore them.
 # - Routers notice a silent failure because Hellos are missing. That takes from *dead minus hello* to *dead* seconds.
-#   They notice a lost carrier at once, and BFD notices in a few hundred ms. To compute new routes takes milliseconds.
+#   They notice a lost carrier at once, and BFD notices in a few hundred ms. Computing new routes takes milliseconds.
 # - OSPF takes the path with the lowest sum of costs, for each direction by itself. It takes several paths if they cost
 #   the same, and all packets of one flow take the same one of them.
 # - BGP compares preference first and the length of the list second, between paths to the same prefix. The longest

@@ -319,40 +319,40 @@ ALL, NONE = (beside_equal_paths(run(lost_s, 5, 1.5)) for lost_s in (1.506, 0.0))
 
 def test_a_stream_that_loses_all_or_nothing_shows_the_wrong_sentence() -> None:
     for shown in (ALL, NONE, beside_equal_paths(run(1.1, 6, 1.1)), replace(ALL, results=ALL.results[::-1])):
-        result = lab15.check_claim(4, shown)
+        result = lab15.check_claim(2, shown)
         assert result.passed, str(result)
     with using(VARIANT):
-        assert lab15.check_claim(4, beside_equal_paths(ALL, VARIANT)).passed
+        assert lab15.check_claim(2, beside_equal_paths(ALL, VARIANT)).passed
 
 
 test_a_run_that_shows_something_else_is_refused = refused(
     {
         lab15.check_claim: [
-            (1, ALL, "nothing else tells of a silent cut"),
-            (2, ALL, "your three outages lie between"),
-            (3, ALL, "OSPF computed the path"),
-            (5, ALL, "you had to change a cost at r1"),
+            (1, ALL, "you had to change a cost at r1"),
+            (3, ALL, "nothing else tells of a silent cut"),
+            (4, ALL, "your three outages lie between"),
+            (5, ALL, "OSPF computed the path"),
             (None, ALL, "not answered yet"),
-            (4, None, "not measured yet"),
-            (4, MORE, "this is a dict"),
+            (2, None, "not measured yet"),
+            (2, MORE, "this is a dict"),
             # every second packet, which the sentence says; the run of another case; one path alone
-            (4, beside_equal_paths(run(0.75, 5, 1.5)), "so it is true here that every second packet"),
-            (4, SILENT[0][1], "Cut r1-r2 has duration_s=5"),
-            (4, run(1.506, 5, 1.5), "r1 had not two next hops to h3"),
+            (2, beside_equal_paths(run(0.75, 5, 1.5)), "so it is true here that every second packet"),
+            (2, SILENT[0][1], "Cut r1-r2 has duration_s=5"),
+            (2, run(1.506, 5, 1.5), "r1 had not two next hops to h3"),
             # BFD that is still on, an interface that notices, a cut of a moment, a stream that ends before it
-            (4, beside_equal_paths(run(0.29, 5, 1.5)), "the routers noticed the failure"),
-            (4, beside_equal_paths(run(0.02, 5, 1.5, silent=False)), "silent=True makes a cut silent"),
-            (4, beside_equal_paths(run(0.1, 5, 0.1)), "Cut r1-r2 has duration_s=0.1"),
-            (4, beside_equal_paths(run(1.0, 3, 1.5)), "let the stream last longer"),
-            (4, beside_equal_paths(begun_at(5, run(0.0, 5, 1.5))), "the stream must have begun"),
-            (4, replace(ALL, interrupted=True), "stopped before its end"),
-            (4, without(ALL, CutResult), "no Cut r1-r2"),
-            (4, beside_equal_paths(ALL, VARIANT), "measured on another network"),
+            (2, beside_equal_paths(run(0.29, 5, 1.5)), "the routers noticed the failure"),
+            (2, beside_equal_paths(run(0.02, 5, 1.5, silent=False)), "silent=True makes a cut silent"),
+            (2, beside_equal_paths(run(0.1, 5, 0.1)), "Cut r1-r2 has duration_s=0.1"),
+            (2, beside_equal_paths(run(1.0, 3, 1.5)), "let the stream last longer"),
+            (2, beside_equal_paths(begun_at(5, run(0.0, 5, 1.5))), "the stream must have begun"),
+            (2, replace(ALL, interrupted=True), "stopped before its end"),
+            (2, without(ALL, CutResult), "no Cut r1-r2"),
+            (2, beside_equal_paths(ALL, VARIANT), "measured on another network"),
         ],
         lab15.check_second: [
             ({"second": "a"}, "who sends h3's answers around"),
             ({"second": "b"}, "what does r1 do if r2-r3 fails"),
-            ({"second": "c"}, "which way do h3's answers take"),
+            ({"second": "c"}, "which path do h3's answers take"),
         ],
         lab15.check_outages: [
             (RIGHT | {"shortest": 8}, "that is the longest one"),
