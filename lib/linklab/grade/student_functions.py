@@ -19,6 +19,8 @@ Case = tuple[Any, ...]
 """The arguments of one call."""
 _TINY: Final = 1e-9
 _SHOWN: Final = 4
+_FIVE_DIGITS: Final = 9999.5
+_SO_MANY: Final = 1e12
 _LONG_TEXT: Final = 120
 
 
@@ -107,10 +109,13 @@ class Trial:
 
 
 def call(function: Callable[..., Any], case: Case) -> Any:
-    """Return what a function gives, or the exception that it raises. It gets lists of its own, which it may change."""
+    """Return what a function gives, or the exception that it raises. It gets lists of its own, which it may change.
+
+    An exception that it returns instead was not raised: it comes as text.
+    """
     try:
         found = function(*(list(each) if isinstance(each, tuple) else each for each in case))
-        return as_seen_by_checks(found)
+        return repr(found) if isinstance(found, Exception) else as_seen_by_checks(found)
     except Exception as error:
         return error
 
@@ -214,9 +219,11 @@ def _call(case: Case) -> str:
 
 
 def shown(answer: object) -> str:
-    """Return an answer as one reads it: a number with four digits, the first few numbers of a sequence."""
+    """Return an answer as one reads it: a number with four digits or all before the point, some of a sequence."""
     if isinstance(answer, str | bytes | Mapping) or not hasattr(answer, "__iter__"):
         number = as_number(answer)
-        return repr(answer) if math.isnan(number) else f"{round(number, 9):.4g}"
+        if math.isnan(number):
+            return repr(answer)
+        return f"{number:.0f}" if _FIVE_DIGITS <= abs(number) < _SO_MANY else f"{round(number, 9):.4g}"
     some = [shown(each) for each in answer]
     return f"[{', '.join(some[:_SHOWN])}{', ...' if len(some) > _SHOWN else ''}]"
