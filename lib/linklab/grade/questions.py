@@ -24,6 +24,8 @@ from linklab.grade.check import Check, Hints, a_kind, collect_checks
 from linklab.grade.result import Result
 from linklab.grade.values import number_of
 
+_FIVE_DIGITS: Final = 9999.5
+_SO_MANY: Final = 1e12
 CLOSE: Final = 0.005
 """A number this near to a slip's, relative to it, is that slip's: as near as rounding to three digits leaves it."""
 
@@ -363,8 +365,13 @@ def _after(slip: Slip | None, hints: Hints) -> Hints:
 
 
 def _interval(low: float, high: float, unit: str) -> str:
-    first, last = f"{low:.4g}", f"{high:.4g}"
+    first, last = four_digits(low), four_digits(high)
     return f"{first} {unit}".rstrip() if first == last else f"{first} to {last} {unit}".rstrip()
+
+
+def four_digits(number: float) -> str:
+    """Return a number with four digits, or with all that stand before the point."""
+    return f"{number:.0f}" if _FIVE_DIGITS <= abs(number) < _SO_MANY else f"{number:.4g}"
 
 
 def _number_in(unit: str) -> str:

@@ -12,15 +12,13 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from linklab.grade.check import Check, Hints, a_kind, as_tuple, counted
-from linklab.grade.questions import as_number, is_missing
+from linklab.grade.questions import as_number, four_digits, is_missing
 from linklab.grade.values import as_seen_by_checks
 
 Case = tuple[Any, ...]
 """The arguments of one call."""
 _TINY: Final = 1e-9
 _SHOWN: Final = 4
-_FIVE_DIGITS: Final = 9999.5
-_SO_MANY: Final = 1e12
 _LONG_TEXT: Final = 120
 
 
@@ -222,8 +220,6 @@ def shown(answer: object) -> str:
     """Return an answer as one reads it: a number with four digits or all before the point, some of a sequence."""
     if isinstance(answer, str | bytes | Mapping) or not hasattr(answer, "__iter__"):
         number = as_number(answer)
-        if math.isnan(number):
-            return repr(answer)
-        return f"{number:.0f}" if _FIVE_DIGITS <= abs(number) < _SO_MANY else f"{round(number, 9):.4g}"
+        return repr(answer) if math.isnan(number) else four_digits(round(number, 9))
     some = [shown(each) for each in answer]
     return f"[{', '.join(some[:_SHOWN])}{', ...' if len(some) > _SHOWN else ''}]"
