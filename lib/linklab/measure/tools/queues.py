@@ -60,8 +60,8 @@ class QueueResult(ToolResult):
     """All samples, in their order.
 
     `discipline` describes the innermost queue, which holds the packets, as tc printed it in the last sample:
-    ``"fq_codel 10: parent 5:1 limit 10240p ..."``. `marked_packets` is its own count of the packets that it has marked
-    (ECN, RFC 3168) since it was made; 0 if it does not count them.
+    ``"fq_codel 10: parent 5:1 limit 10240p ..."``. `marked_packets` is how many packets it marked from the first sample
+    to the last (ECN, RFC 3168); 0 if it does not count them.
     """
 
     QUANTITY: ClassVar[str] = "mean_packets"
@@ -102,20 +102,26 @@ class Queues(Tool[QueueFlow, QueueResult]):
     def parse(self, job: Job[QueueFlow], origin: Origin) -> QueueResult:
         """Return all samples. Raises MeasurementError for what tc never prints."""
         taken = samples(job)
-        queues = re.findall(r"(?m)^qdisc (.*\n(?: .*\n|\n)*)", taken[-1][1]) if taken else []
-        kind, _, counts = queues[-1].partition("\n") if queues else ("", "", "")
-        marks = _MARKS.search(counts)
+        (_, before), (kind, after) = (_innermost(taken[it][1]) if taken else ("", 0) for it in (0, -1))
         return QueueResult(
             job.flow,
             origin,
             tuple(_sample(at_s, printed) for at_s, printed in taken),
-            kind.strip(),
-            sum(map(int, marks[1].split())) if marks else 0,
+            kind,
+            after - before,
             interrupted=job.interrupted,
         )
 
 
 QUEUES: Final = Queues()
+
+
+def _innermost(printed: str) -> tuple[str, int]:
+    """Read what the last queue that tc prints is, and how many packets it has marked since it was made."""
+    queues = re.findall(r"(?m)^qdisc (.*\n(?: .*\n|\n)*)", printed)
+    kind, _, counts = queues[-1].partition("\n") if queues else ("", "", "")
+    marks = _MARKS.search(counts)
+    return kind.strip(), sum(map(int, marks[1].split())) if marks else 0
 
 
 def _sample(at_s: float, printed: str) -> QueueSample:
