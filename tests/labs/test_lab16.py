@@ -320,6 +320,12 @@ FOOLED: dict[str, tuple[str, str, set[str]]] = {
     "it tells the whole TTL": (
         changed("return address, end_s - time.monotonic()", "return address, 7"), "left after", {KEEPS}
     ),
+    "it tells what is left as a negative number": (
+        changed("end_s - time.monotonic()", "time.monotonic() - end_s"), "0 s are left after", {KEEPS}
+    ),
+    "it tells nothing of what it keeps": (
+        changed("return address, end_s - time.monotonic()", "return None"), "finds no address", {KEEPS}
+    ),
     "it cannot read what it keeps": (
         changed("return address, end_s - time.monotonic()", "return end_s[0]"), "raises TypeError", {KEEPS}
     ),

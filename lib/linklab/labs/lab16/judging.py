@@ -167,11 +167,11 @@ def _order(first: Asked) -> Check:
 
 def _keeps(half: Asked, before: Asked) -> Check:
     what, expected = "what it keeps", f"nobody is asked for {TTL_S} s"
-    left = (half.found or ((None, TTL_S),))[0][1]
-    raised = half.raised or before.raised
-    if raised:
-        hint = "what does resolve do with an address that it has kept?"
-        return Check.failing(what, f"asked again, it raises {raised}", hint, expected, raised)
+    for asked_again in (half, before):
+        if asked_again.raised or not (asked_again.found or asked_again.sent):
+            found = f"raises {asked_again.raised}" if asked_again.raised else "finds no address"
+            hint = "what does resolve do with an address that it has kept?"
+            return Check.failing(what, f"asked again, it {found}", hint, expected, found)
     if half.sent:
         hints: Hints = ("an answer may be kept for its TTL", "self.kept[name] = address, time.monotonic() + ttl")
         return Check.failing(what, f"it asks again after {TTL_S / 2:g} s", hints, expected, "asks again")
@@ -179,11 +179,12 @@ def _keeps(half: Asked, before: Asked) -> Check:
         hints = ("from when on does the TTL count?", "take time.monotonic() when the answer is there, not before")
         reason = f"it asks again {1000 * _MARGIN_S:g} ms before the TTL ends"
         return Check.failing(what, reason, hints, expected, "asks too early")
-    if left > TTL_S / 2 + 1:
+    left_s = next((ttl_s for _, ttl_s in half.found or ()), 0.0)
+    if abs(left_s - TTL_S / 2) > 1:
         hints = ("whoever asks keeps it as well, and must not keep it for longer than you",
                  "return the seconds that are left: the end minus time.monotonic()")  # fmt: skip
-        reason = f"{left:g} s are left after {TTL_S / 2:g} of {TTL_S} s"
-        return Check.failing(what, reason, hints, expected, f"{left:g} s")
+        reason = f"{left_s:g} s are left after {TTL_S / 2:g} of {TTL_S} s"
+        return Check.failing(what, reason, hints, expected, f"{left_s:g} s")
     return Check.passing(what, expected)
 
 
