@@ -81,6 +81,12 @@ def test_what_kernels_do_passes() -> None:
         assert result.passed, str(result)
 
 
+@pytest.mark.parametrize("more", [{"one": {29.53: True, 30.31: False}}, {"none": {3: True}}], ids=["bisected", "other"])
+def test_probes_of_fractions_and_of_another_case_pass(more: dict[str, dict[float, bool]]) -> None:
+    result = lab18.check_life(PROBES | more)
+    assert result.passed, str(result)
+
+
 def test_a_prediction_is_shown_beside_what_the_student_measured() -> None:
     committed = {
         "flood": {"entries": 20, "full_s": 5},
@@ -147,6 +153,7 @@ WRONG: Table = {
         (2, SLOW, "the sentence speaks of two a second"),
         (2, flood(2.0, 30, {20.0: True}), "ended too early"),
         (2, SHOWS | {"served": {10.0: True}}, "no client tried late enough"),
+        (2, SHOWS | {"served": {90.0: True}}, "no client tried late enough"),  # the flood is over
         (2, SHOWS | {"served": {70.0: False}}, "so it is true here"),
     ],
     lab18.check_eyeballs: [
