@@ -26,7 +26,7 @@ def derived(course: Network, name: str, cables: Mapping[str, Cable]) -> Network:
     """Return a network derived from a course network. Its name tells the variant.
 
     ``cables`` are by the name of their subnet. Addresses begin with the course network's two numbers; the third one
-    counts the subnets.
+    counts the subnets. A node is a router if its name begins with r, leaf or spine, else a host.
     """
     start = first_octets(course)
 
@@ -39,7 +39,7 @@ def derived(course: Network, name: str, cables: Mapping[str, Cable]) -> Network:
     nodes = sorted({end.node for link in links for end in link.ends})
     return Network(
         name=derived_name(course, name),
-        nodes=tuple(Router(node) if node.startswith("r") else Host(node) for node in nodes),
+        nodes=tuple(Router(node) if node.startswith(("r", "leaf", "spine")) else Host(node) for node in nodes),
         links=links,
         subnets=tuple(Subnet(subnet, f"{start}.{third}.0/24") for third, subnet in enumerate(cables, 1)),
     )

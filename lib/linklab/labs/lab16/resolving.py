@@ -107,11 +107,6 @@ class RunningResolver:
         """Whether its process still runs."""
         return self._program.poll() is None
 
-    def stop(self) -> None:
-        """End it."""
-        if self.running:
-            self._program.terminate()
-
     def __repr__(self) -> str:
         said = self.output.strip()
         return f"<resolver {'runs' if self.running else 'has ended'}{said and f': {said.splitlines()[-1]}'}>"

@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from linklab.analysis import Expectation
+from linklab.analysis.tcp_model import INITIAL_WINDOW_PACKETS
 from linklab.course import course_network
 from linklab.grade.check import Check, Hints, Refuse
 from linklab.grade.choices import letter
 from linklab.grade.measured import measured
+from linklab.grade.path_questions import DATA_BYTES
 from linklab.grade.predictions import Predictions
 from linklab.grade.questions import Slip, Value, asked_each, stated
 from linklab.grade.result import Result, guarded
@@ -22,7 +24,7 @@ from linklab.grade.student_functions import Formula, Trial
 from linklab.grade.wanted import Field, Wanted, exactly, refuse_another_network, require_result
 from linklab.labs.claims import claim, contradicts
 from linklab.labs.lab16.networks import CLIENT, NAME_SERVERS, TOP, WWW, ZONE, lookup_ms, lost_object, rtt_ms, web
-from linklab.labs.lab16.theory import FIRST_WINDOW, SEGMENT_BYTES, page_rounds, slow_start_rounds, waiting
+from linklab.labs.lab16.theory import page_rounds, slow_start_rounds, waiting
 from linklab.measure import PageVisit, WebFlow, WebResult
 
 __all__ = ["SIZES", "WAYS", "flow"]
@@ -70,10 +72,9 @@ def _took(rounds: float, server: str = WWW, more_ms: float = 0.0, why: str = "",
 _HOW: Final = "keep what measure.run returns"
 
 
-def _result(what: str, given: object, *fields: Field, usual: bool = True) -> WebResult:
-    """Return the result of a page that is loaded on this lab's network, with these fields; ``usual`` is its size."""
-    sizes = (exactly("objects", OBJECTS), exactly("object_bytes", 1000), exactly("base_bytes", 1000)) if usual else ()
-    result = require_result(what, given, Wanted(WebFlow, ENDS, (*fields, *sizes)), _HOW)
+def _result(what: str, given: object, *fields: Field) -> WebResult:
+    """Return the result of a page that is loaded on this lab's network, with these fields."""
+    result = require_result(what, given, Wanted(WebFlow, ENDS, fields), _HOW)
     refuse_another_network(what, result.origin.network, web())
     return result
 
@@ -88,6 +89,8 @@ def _by_way(way: str) -> tuple[Field, ...]:
 
 
 _ONCE: Final = (exactly("visits", 1, "omit visits="), exactly("early_data", False, "omit early_data="))
+_USUAL: Final = (exactly("objects", OBJECTS), exactly("object_bytes", 1000), exactly("base_bytes", 1000))
+"""The page of eight objects."""
 
 
 # --- Names
@@ -134,7 +137,7 @@ def _first_page() -> list[Value]:
             Slip(right + trip_ms, "that is a round trip more", hint),
         ]
         if key == "page":
-            step = f"{FIRST_WINDOW} segments come in the first round trip, twice as many in the next"
+            step = f"{INITIAL_WINDOW_PACKETS} segments come in the first round trip, twice as many in the next"
             slips.insert(0, Slip(named_ms + 3 * trip_ms, "that is the first byte", step))
         values.append(Value(key, what, stated(right, "ms", hint), hint, slips))
     return values
@@ -146,7 +149,7 @@ _PAGE: Final = "Lab 16, the first page"
 def _page(given: object) -> Iterator[Check]:
     result = _result(
         "the page", given, exactly("by_name", True, "by_name=True looks the name up first"),
-        exactly("base_bytes", PAGE_BYTES), exactly("objects", 0), exactly("http", "2"), *_ONCE, usual=False,
+        exactly("base_bytes", PAGE_BYTES), exactly("objects", 0), exactly("http", "2"), *_ONCE,
     )  # fmt: skip
     hints = "was the resolver started anew, so that it had kept nothing? Does it pass its check?"
     for key, (what, rounds) in _PARTS.items():
@@ -174,9 +177,9 @@ _ROUNDS: Final = Trial(
     slow_start_rounds,
     {
         "one byte": (1,),
-        "a first window, 14480 bytes": (FIRST_WINDOW * SEGMENT_BYTES,),
-        "a byte more, 14481 bytes": (FIRST_WINDOW * SEGMENT_BYTES + 1,),
-        "three windows, 43440 bytes": (3 * FIRST_WINDOW * SEGMENT_BYTES,),
+        "a first window, 14480 bytes": (INITIAL_WINDOW_PACKETS * DATA_BYTES,),
+        "a byte more, 14481 bytes": (INITIAL_WINDOW_PACKETS * DATA_BYTES + 1,),
+        "three windows, 43440 bytes": (3 * INITIAL_WINDOW_PACKETS * DATA_BYTES,),
         "60000 bytes": (60_000,),
         "1000000 bytes": (1_000_000,),
     },
@@ -210,12 +213,12 @@ def check_sizes(runs: object) -> Result:
     """Judge files of `SIZES` that are loaded alone over HTTP/2, and one of them with a first window of 30 segments."""
 
     def judge(key: Any, given: object) -> Check:
-        size, window = (SIZES[1], _WIDE) if key == "initcwnd" else (key, FIRST_WINDOW)
+        size, window = (SIZES[1], _WIDE) if key == "initcwnd" else (key, INITIAL_WINDOW_PACKETS)
         what = f"{size} bytes, first window of {window}"
-        result = _result(what, given, *_by_way("HTTP/2"), *_ONCE, exactly("objects", 0), exactly("base_bytes", size),
-                         usual=False)  # fmt: skip
+        result = _result(what, given, *_by_way("HTTP/2"), *_ONCE, exactly("objects", 0), exactly("base_bytes", size))
         expected = _took(2 + slow_start_rounds(size, window), source="RFC 6928, RFC 5681")
-        hint = f"with which window did the server begin? ip route on www says it; {FIRST_WINDOW} where it says nothing"
+        begins = f"ip route on www says it; {INITIAL_WINDOW_PACKETS} where it says nothing"
+        hint = f"with which window did the server begin? {begins}"
         return measured(what, result.visits[0].base_ms, expected, (hint, f"theory: {expected.explanation}"))
 
     example = f"{{{SIZES[0]}: measure.run(lab, measure.WebFlow(...)), ...}}"
@@ -252,7 +255,7 @@ def check_ways(runs: object) -> Result:
 
     def judge(way: Any, given: object) -> Check:
         what = f"page by {way}"
-        result = _result(what, given, *_by_way(way), *_ONCE)
+        result = _result(what, given, *_by_way(way), *_ONCE, *_USUAL)
         return measured(what, result.page_ms, _took(page_rounds(*WAYS[way], OBJECTS)))
 
     example = '{"HTTP/1.0": measure.run(lab, lab16.flow("HTTP/1.0")), ...}'
@@ -274,7 +277,7 @@ def check_warm(runs: object) -> Result:
         what = f"second visit by {way}"
         result = _result(
             what, given, *_by_way(way), exactly("visits", 2, "visits=2 loads the page twice"),
-            exactly("early_data", early, f"early_data={early}"),
+            exactly("early_data", early, f"early_data={early}"), *_USUAL,
         )  # fmt: skip
         rounds = page_rounds(*WAYS[way], OBJECTS, warm=early)
         yield measured(
@@ -319,7 +322,7 @@ def check_loss(runs: object) -> Result:
 
     def judge(way: Any, given: object) -> Iterator[Check]:
         what, lost = f"objects that wait, {way}", lost_object()
-        visit = _result(what, given, *_by_way(way), *_ONCE).visits[0]
+        visit = _result(what, given, *_by_way(way), *_ONCE, *_USUAL).visits[0]
         late, right = late_objects(visit), waiting(WAYS[way][0], lost, OBJECTS)
         expected, found = _numbers(right), _numbers(late)
         if late != right:
@@ -359,8 +362,7 @@ _SLOW: Final = 10
 
 def _slower(given: object) -> Check:
     what = "what the run shows"
-    result = require_result(what, given, Wanted(WebFlow, ENDS, (*_by_way("HTTP/2"), *_ONCE, exactly("objects", OBJECTS),
-                            exactly("object_bytes", 1000), exactly("base_bytes", 1000))), _HOW)  # fmt: skip
+    result = require_result(what, given, Wanted(WebFlow, ENDS, (*_by_way("HTTP/2"), *_ONCE, *_USUAL)), _HOW)
     state = result.origin.network
     face = None if state is None else state.interface("r1", "r1-eth1")
     fast_mbps = 10 * (course_network().link("L1").rate_mbps or 0.0)

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import Final
 
-FIRST_WINDOW: Final = 10
-"""Segments that a sender may send before the first acknowledgement (RFC 6928)."""
-SEGMENT_BYTES: Final = 1448
-"""Payload of a segment: an MTU of 1500 bytes without 20 of IP, 20 of TCP, 12 of its timestamps."""
+from linklab.analysis.tcp_model import INITIAL_WINDOW_PACKETS
+from linklab.grade.path_questions import DATA_BYTES
+
 HANDSHAKES: Final = {"1.0": 2, "1.1": 2, "2": 2, "3": 1}
 """Round trips before the first request: TCP and TLS 1.3, or both in one by QUIC (RFC 8446, RFC 9000)."""
 
 
-def slow_start_rounds(size_bytes: int, first_window: int = FIRST_WINDOW, growth: int = 2) -> int:
+def slow_start_rounds(size_bytes: int, first_window: int = INITIAL_WINDOW_PACKETS, growth: int = 2) -> int:
     """Return how many round trips a file takes from its request on, if nothing is lost: the window doubles in each."""
     rounds, window, sent = 0, first_window, 0
-    while sent * SEGMENT_BYTES < size_bytes:
+    while sent * DATA_BYTES < size_bytes:
         rounds, sent, window = rounds + 1, sent + window, window * growth
     return rounds
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from statistics import fmean
 from typing import Any, Final
@@ -17,6 +16,7 @@ from linklab.grade.result import Result, guarded
 from linklab.grade.student_functions import Formula, Trial
 from linklab.grade.wanted import Wanted, at_least, at_most, exactly, refuse_another_network, require_run
 from linklab.labs.lab17.networks import K, rack
+from linklab.labs.printed import setting
 from linklab.measure import PingFlow, PingResult, QueueFlow, QueueResult, TcpFlow
 from linklab.units import BITS_PER_BYTE, transmission_ms
 
@@ -60,8 +60,6 @@ def check_sawtooth(function: object) -> Result:
 
 _SETTLED_S: Final = 1.0
 """After this time a transfer's start is over."""
-_THRESHOLD: Final = re.compile(r"\bce_threshold ([\d.e+]+)(us|ms|s)\b")
-_IN_MS: Final = {"us": 1e-3, "ms": 1.0, "s": 1e3}
 
 
 def _beside(key: Any, given: object) -> Iterator[Check]:
@@ -78,17 +76,17 @@ def _beside(key: Any, given: object) -> Iterator[Check]:
     rate, rtt_ms = network.links[0].rate_mbps or 1, 2 * network.links[1].delay_ms
     packet_ms = transmission_ms(FRAME_BYTES, rate)
     bdp = rate * rtt_ms * 1000 / BITS_PER_BYTE / FRAME_BYTES
-    held = _held(queue, packet_ms)
+    threshold_packets = setting(queue.discipline, "ce_threshold") / packet_ms
     if key == "dctcp":
-        if held is None or abs(held - K) > 0.03 * K:
+        if abs(threshold_packets - K) > 0.03 * K:
             hint = (f"K is {K} packets: how long do they wait in the queue? tc takes that time",
                     f"ce_threshold {K * packet_ms:.3f}ms")  # fmt: skip
-            said = "marks nothing" if held is None else f"marks after {held:.3g} packets"
+            said = f"marks after {threshold_packets:.3g} packets" if threshold_packets else "marks nothing"
             raise Refuse(what, f"the queue of leaf1-eth1 {said}", hint, f"{K} packets", said)
         low, high = dctcp_queue(bdp, K)
         source, slack = "Alizadeh and others, SIGCOMM 2010, section 3.3", 1.5
     else:
-        if held is not None:
+        if threshold_packets:
             raise Refuse(what, "this queue marks packets", "CUBIC comes first, with the queue as built", "", "marks")
         size = network.links[0].queue_packets or 0
         low, high, source, slack = 0.7 * (size + bdp) - bdp, size, "RFC 9438, section 4.6", 2
@@ -104,12 +102,6 @@ def _beside(key: Any, given: object) -> Iterator[Check]:
         "the idle round trip, and the queue", None, source=source, allowance=full.allowance,
     )  # fmt: skip
     yield measured(f"{what}: ping h3-h1", ping.headline, delay, hints)
-
-
-def _held(queue: QueueResult, packet_ms: float) -> float | None:
-    """Return from how many packets on a queue marks; None where it does not."""
-    found = _THRESHOLD.search(queue.discipline)
-    return None if found is None else float(found[1]) * _IN_MS[found[2]] / packet_ms
 
 
 @guarded

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from linklab.analysis.tcp_model import INITIAL_WINDOW_PACKETS
 from linklab.course import course_network
+from linklab.labs.bottlenecks import derived
 from linklab.measure import ConstantRateFlow, PageFlow, Run
 from linklab.measure.headers import ends_of
-from linklab.network import End, Host, Link, Network, Router, Subnet
-from linklab.network.variants import derived_name, first_octets
+from linklab.network import Network
 from linklab.units import ETHERNET_OVERHEAD_BYTES
 
 __all__ = ["AS", "PAIRS", "K", "asks", "fabric", "peers", "prefixes", "rack", "spines_of", "streams"]
@@ -23,9 +24,7 @@ UPLINKS: Final = tuple(f"leaf1-eth{number}" for number in (1, 2, 3, 4))
 """The interfaces of leaf1 to spine1, spine2, and so on."""
 K: Final = 20
 """The queue from which on packets are to be marked, in packets."""
-WINDOW: Final = 10
-"""Segments that a TCP sender may send at first (RFC 6928)."""
-ANSWER_PACKETS: Final = WINDOW + 1
+ANSWER_PACKETS: Final = INITIAL_WINDOW_PACKETS + 1
 """Packets of an answer: its first window, and the one that closes, for which Linux makes an exception."""
 ANSWER_BYTES: Final = 14_000
 """With its header of HTTP this answer takes ten segments of up to 1448 bytes: the first window."""
@@ -63,9 +62,8 @@ def rack(*, marking: bool = False) -> Network:
     """Return the student's own rack: a leaf, h1 that asks, and eight servers h2 to h9 that answer.
 
     Only the link from leaf1 to h1 has a rate, that of the course network's L1: 40 Mbit/s on the plain one. The links
-    of the servers have a tenth of L1's delay. The queue of leaf1-eth1 holds a whole number of
-    answers, and five packets more. With ``marking`` there are two servers, and a queue of 100 packets that tc can
-    replace.
+    of the servers have a tenth of L1's delay. The queue of leaf1-eth1 holds a whole number of answers, and five packets
+    more. With ``marking`` there are two servers, and a queue of 100 packets that tc can replace.
     """
     l1 = course_network().link("L1")
     shape: dict[str, Any] = {"rate_mbps": l1.rate_mbps, "queue_packets": _LONG_QUEUE_PACKETS}
@@ -79,17 +77,9 @@ def rack(*, marking: bool = False) -> Network:
 
 
 def _network(name: str, cables: Iterable[tuple[str, str, Mapping[str, Any]]]) -> Network:
-    """Return the network of these cables. Addresses begin as the course network's; the third number counts cables."""
-    course = course_network()
-    links, subnets = [], []
-    for third, (one, other, shape) in enumerate(cables, 1):
-        prefix = f"{first_octets(course)}.{third}"
-        two, first = (End(it.partition("-")[0], it, f"{prefix}.{last}/24") for it, last in ((one, 2), (other, 1)))
-        links.append(Link(two, first, **shape))
-        subnets.append(Subnet(f"N{third}", f"{prefix}.0/24"))
-    nodes = sorted({end.node for link in links for end in link.ends})
-    parts = tuple(Host(node) if node.startswith("h") else Router(node) for node in nodes)
-    return Network(derived_name(course, name), parts, tuple(links), tuple(subnets))
+    """Return the network of these cables, each of which is a subnet: N1, N2, and so on."""
+    subnets = {f"N{number}": ((one, 2), (other, 1), shape) for number, (one, other, shape) in enumerate(cables, 1)}
+    return derived(course_network(), name, subnets)
 
 
 def peers(network: Network, router: str) -> dict[str, int]:

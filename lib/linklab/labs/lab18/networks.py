@@ -48,6 +48,8 @@ BACKLOG: Final = 64
 """How many half-open connections the server's program asks the kernel to keep."""
 _PROGRAM: Final = "/tmp/lab18.py"
 _PORT: Final = 80
+_HELLOS: Final = 5
+"""Datagrams that a home sends in a call."""
 _PIECE: Final = 900
 """Characters of a program that one command carries."""
 
@@ -146,17 +148,17 @@ def _printed(lab: LiveLab, host: str, mode: str) -> list[str]:
     return lab[host].cmd(f"cat {_PROGRAM}.{mode}").split()
 
 
-def late(lab: LiveLab, silence_s: float, exchanges: int = 0, host: str = "h1") -> bool:
+def late(lab: LiveLab, silence_s: float, exchanges: int = 0) -> bool:
     """Return whether a datagram of h3 still gets home after so many seconds of silence.
 
-    The host sends h3 a datagram, and h3 does not answer. With ``exchanges`` it sends so many, one a second, and h3
+    h1 sends h3 a datagram, and h3 does not answer. With ``exchanges`` it sends so many, one a second, and h3
     answers each. Then both are silent, until h3 sends one more.
     """
-    return exchange(lab, silence_s, exchanges, host)[0]
+    return exchange(lab, silence_s, exchanges, "h1")[0]
 
 
 def exchange(lab: LiveLab, silence_s: float, exchanges: int, host: str) -> tuple[bool, str]:
-    """Do what `late` does, and return as well from where the host's datagrams came, as h3 sees it."""
+    """Do what `late` does, with this host, and return as well from where its datagrams came, as h3 sees it."""
     _install(lab, host)
     port = 7000
     _begin(lab, "h3", "late", port, exchanges, silence_s)
@@ -164,16 +166,16 @@ def exchange(lab: LiveLab, silence_s: float, exchanges: int, host: str) -> tuple
     return "arrived" in printed, next(iter(_printed(lab, "h3", "late")[2:]), "")
 
 
-def call(lab: LiveLab, h1_begins_s: float = 0, h2_begins_s: float = 2, hellos: int = 5) -> dict[str, list[float]]:
+def call(lab: LiveLab, h1_begins_s: float = 0, h2_begins_s: float = 2) -> dict[str, list[float]]:
     """Let both homes call each other, and return when each one got the other's datagrams, in seconds.
 
-    h3 tells each of them from where it sees the other one. Then each sends so many datagrams to there, one a second.
+    h3 tells each of them from where it sees the other one. Then each sends five datagrams to there, one a second.
     """
     address, port = homes().address_of("h3"), 7001
     _install(lab, "h3")
     _begin(lab, "h3", "meet", port)
-    _begin(lab, "h2", "call", address, port, h2_begins_s, hellos)
-    at_h1 = _run(lab, "h1", "call", address, port, h1_begins_s, hellos)
+    _begin(lab, "h2", "call", address, port, h2_begins_s, _HELLOS)
+    at_h1 = _run(lab, "h1", "call", address, port, h1_begins_s, _HELLOS)
     lab["h1"].cmd("sleep 1")  # the other one ends a moment later
     return {"h1": _numbers(at_h1), "h2": _numbers(_printed(lab, "h2", "call"))}
 
@@ -189,11 +191,11 @@ def serve(lab: LiveLab) -> None:
     lab["h3"].cmd("sleep 0.5")
 
 
-def page(lab: LiveLab, host: str = "h1") -> tuple[int, float]:
-    """Load a page of 100,000 bytes from h3. Return how many bytes arrived within 10 s, and how long it took in s."""
+def page(lab: LiveLab) -> tuple[int, float]:
+    """Let h1 load a page of 100,000 bytes from h3. Return how many arrived within 10 s, and how long it took in s."""
     serve(lab)
     form = "'%{size_download} %{time_total}'"
-    size, seconds = lab[host].cmd(f"curl -s -o /dev/null -m 10 -w {form} http://{homes().address_of('h3')}/").split()
+    size, seconds = lab["h1"].cmd(f"curl -s -o /dev/null -m 10 -w {form} http://{homes().address_of('h3')}/").split()
     return int(size), float(seconds)
 
 

@@ -41,18 +41,15 @@ def filled(run: Run | None) -> dict[str, float] | None:
     return {"full": found.delay_p95_ms, "worse": 2**-found.score}
 
 
-def flow_table(flows: Mapping[str, ControlledFlow], runs: Mapping[str, Run | None] | None = None) -> Table:
-    """Show throughput, delay and score of a controller on each of the public traces.
-
-    With ``runs`` (`transfer_table`) the scores of Reno, CUBIC and BBR on the same trace stand beside.
-    """
+def flow_table(flows: Mapping[str, ControlledFlow], runs: Mapping[str, Run | None]) -> Table:
+    """Show throughput, delay and score of a controller on each public trace, and others' scores by ``runs``."""
     rows = [
         (
             name,
             round(flow.throughput_mbps, 2),
             round(flow.delay_p95_ms, 1),
             round(congestion.score(flow, TRACES[name]), 2),
-            *(_score((runs or {}).get(f"{name} {control}")) for control in CONTROLS),
+            *(_score(runs.get(f"{name} {control}")) for control in CONTROLS),
             flow.trouble,
         )
         for name, flow in flows.items()

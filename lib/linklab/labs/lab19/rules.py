@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from linklab.analysis import Expectation, jain_index
-from linklab.grade.check import Check, Hints, Refuse
+from linklab.grade.check import Check, Hints, Refuse, as_tuple
 from linklab.grade.choices import letters
 from linklab.grade.measured import measured, state_of_run
 from linklab.grade.predictions import Predictions
@@ -56,13 +57,13 @@ def _large_ms() -> float:
     return LARGE_PACKETS * _PACKET_BITS / (steady().mean_mbps * 1000) - path.RTT_MS / 2
 
 
-def _values() -> tuple[tuple[str, str, float, str, Hints, tuple[Slip, ...]], ...]:
+def _fixed() -> list[Value]:
     small, large = _small_mbps(), _large_ms()
-    rate = steady().mean_mbps
+    rate, why = steady().mean_mbps, "packets of the window in a round trip"
     queue = "all packets of the window are on the path or in the queue, and the link lets one after the other go"
-    return (
-        (
-            "small", f"throughput of a window of {SMALL_PACKETS}", small, "Mbit/s",
+    return [
+        Value(
+            "small", f"throughput of a window of {SMALL_PACKETS}", stated(small, "Mbit/s", why, 2),
             (
                 "how many packets does the sender send in each round trip?",
                 f"{SMALL_PACKETS} packets of 1500 bytes in {path.RTT_MS:g} ms",
@@ -74,8 +75,8 @@ def _values() -> tuple[tuple[str, str, float, str, Hints, tuple[Slip, ...]], ...
                      "an acknowledgement must come back before the next packet may fly"),
             ),
         ),
-        (
-            "large", f"delay with a window of {LARGE_PACKETS}", large, "ms",
+        Value(
+            "large", f"delay with a window of {LARGE_PACKETS}", stated(large, "ms", why, 2),
             (
                 queue,
                 f"a round trip lasts as long as the link takes for {LARGE_PACKETS} packets; the way back takes 20 ms",
@@ -88,14 +89,7 @@ def _values() -> tuple[tuple[str, str, float, str, Hints, tuple[Slip, ...]], ...
                 Slip(path.DELAY_MS, "that is a packet's delay without a queue", queue),
             ),
         ),
-    )  # fmt: skip
-
-
-def _fixed() -> list[Value]:
-    return [
-        Value(key, what, stated(right, unit, "packets of the window in a round trip", 2), hints, slips)
-        for key, what, right, unit, hints, slips in _values()
-    ]
+    ]  # fmt: skip
 
 
 def _full() -> list[Value]:
@@ -141,19 +135,25 @@ _INSTANTS: Final = 0.08
 """Packets leave at instants of whole ms, and wait for the next one: it was 0.04 in trials."""
 
 
+def _allowed(exact: Expectation) -> Expectation:
+    """Return what a measurement may give where theory gives this number."""
+    right = exact.value
+    return Expectation(
+        right, (1 - _INSTANTS) * right, (1 + _INSTANTS) * right, exact.unit, "Little's law", None,
+        source="Little, 1961: packets = rate x time", allowance="8 % for instants of whole ms",
+    )  # fmt: skip
+
+
 @guarded
 def check_fixed(found: object) -> Result:
     """Judge throughput (Mbit/s) and delay (ms) that were measured of two windows that never change."""
     empty_ms = path.DELAY_MS + _PACKET_BITS / (steady().mean_mbps * 1000)
     empty = Slip(empty_ms, "that is the delay with an empty queue", "store the delay of the larger window")
+    stores = "store what lab19.fixed(...) measured, as the text says"
     questions = [
-        Value(
-            key, what,
-            Expectation(right, (1 - _INSTANTS) * right, (1 + _INSTANTS) * right, unit, "Little's law", None,
-                        source="Little, 1961: packets = rate x time", allowance="8 % for instants of whole ms"),
-            ("store what lab19.fixed(...) measured, as the text says", *hints), (empty,), shown=True, by_tool=True,
-        )
-        for key, what, right, unit, hints, _ in _values()
+        replace(it, expected=_allowed(it.expected), hints=(stores, *as_tuple(it.hints)), slips=(empty,), shown=True,
+                by_tool=True)
+        for it in _fixed()
     ]  # fmt: skip
     result = asked("Lab 19, two windows", found, questions, '{"small": ..., "large": ...}')
     return PREDICTIONS.compared(result, "fixed", found if isinstance(found, dict) else {})
