@@ -227,7 +227,7 @@ CODEL = "codel 8001: parent 5:1 limit 100p target 1s ce_threshold {} interval 1s
 MARKING = CODEL.format("6.06ms")
 MARKS = {
     "cubic": beside("cubic", 84, "netem 10: parent 5:1 limit 100"),
-    "dctcp": beside("dctcp", 19, CODEL.format("6.06ms")),
+    "dctcp": beside("dctcp", 19, MARKING),
 }
 
 
@@ -378,9 +378,9 @@ WRONG: Table = {
     marking.check_marking: [
         (MARKS | {"dctcp": beside("dctcp", 19, "pfifo 8001: parent 5:1 limit 100p")}, "marks nothing"),
         (MARKS | {"dctcp": beside("dctcp", 19, CODEL.format("20ms"))}, "marks after 66"),
-        (MARKS | {"dctcp": beside("dctcp", 80, CODEL.format("6.06ms"))}, "too much"),
-        (MARKS | {"dctcp": beside("dctcp", 8, CODEL.format("6.06ms"))}, "too little"),
-        (MARKS | {"cubic": beside("cubic", 84, CODEL.format("6.06ms"))}, "this queue marks packets"),
+        (MARKS | {"dctcp": beside("dctcp", 80, MARKING)}, "too much"),
+        (MARKS | {"dctcp": beside("dctcp", 8, MARKING)}, "too little"),
+        (MARKS | {"cubic": beside("cubic", 84, MARKING)}, "this queue marks packets"),
         (MARKS | {"cubic": MARKS["dctcp"]}, "congestion='dctcp'"),
         (MARKS | {"cubic": beside("cubic", 84, "", 2.1)}, "ping h3-h1"),
     ],

@@ -59,11 +59,11 @@ def flow(way: str, **more: Any) -> WebFlow:
 # --- Runs
 
 
-def _took(rounds: float, server: str = WWW, more_ms: float = 0.0, why: str = "", source: str = "") -> Expectation:
-    """Return the expectation of so many round trips to a server, and ``more_ms``."""
-    right = rounds * rtt_ms(server) + more_ms
+def _took(rounds: float, more_ms: float = 0.0, why: str = "", source: str = "") -> Expectation:
+    """Return the expectation of so many round trips to the web server, and ``more_ms``."""
+    right = rounds * rtt_ms(WWW) + more_ms
     return Expectation(
-        right, right - _EARLY_MS, right + _SLACK_MS, "ms", why or f"{rounds:g} round trips of {rtt_ms(server):g} ms",
+        right, right - _EARLY_MS, right + _SLACK_MS, "ms", why or f"{rounds:g} round trips of {rtt_ms(WWW):g} ms",
         "low", source=source or "RFC 9293, RFC 8446, RFC 9000",
         allowance=f"{_SLACK_MS:g} ms for packets on the access link, and for programs that ask for the time",
     )  # fmt: skip
@@ -163,10 +163,10 @@ def _parts(visit: PageVisit) -> dict[str, float]:
 
 
 @guarded(_PAGE)
-def check_page(given: object) -> Result:
+def check_page(given: Any) -> Result:
     """Judge a page of 60,000 bytes over HTTP/2 whose name is looked up first: when each of its parts was there."""
     result = Result(_PAGE, tuple(_page(given)))
-    found = _parts(given.visits[0]) if isinstance(given, WebResult) and result.passed else {}
+    found = _parts(given.visits[0]) if result.passed else {}
     whole = PREDICTIONS.compared(result, "lookup", {"first": found.get("name"), "kept": None})
     return PREDICTIONS.compared(whole, "page", found)
 
@@ -250,7 +250,7 @@ def _ways() -> list[Value]:
 
 
 @guarded
-def check_ways(runs: object) -> Result:
+def check_ways(runs: Any) -> Result:
     """Judge the page of eight objects in each of `WAYS`: how many round trips it took."""
 
     def judge(way: Any, given: object) -> Check:
@@ -260,9 +260,8 @@ def check_ways(runs: object) -> Result:
 
     example = '{"HTTP/1.0": measure.run(lab, lab16.flow("HTTP/1.0")), ...}'
     result = asked_each("Lab 16, five ways", runs, WAYS, judge, example)
-    if not isinstance(runs, Mapping) or not result.passed:
-        return result
-    return PREDICTIONS.compared(result, "ways", {way: runs[way].page_ms / rtt_ms(WWW) for way in WAYS})
+    found = {way: runs[way].page_ms / rtt_ms(WWW) for way in WAYS} if result.passed else {}
+    return PREDICTIONS.compared(result, "ways", found)
 
 
 # --- A second visit
@@ -317,7 +316,7 @@ def _loss() -> list[Value]:
 
 
 @guarded
-def check_loss(runs: object) -> Result:
+def check_loss(runs: Any) -> Result:
     """Judge the page with one lost packet, over HTTP/2 and HTTP/3: which objects waited, and for how long."""
 
     def judge(way: Any, given: object) -> Iterator[Check]:
@@ -341,10 +340,8 @@ def check_loss(runs: object) -> Result:
         )
 
     result = asked_each("Lab 16, a lost packet", runs, ("HTTP/2", "HTTP/3"), judge, '{"HTTP/2": ..., "HTTP/3": ...}')
-    if not isinstance(runs, Mapping) or not result.passed:
-        return result
-    found = {way: float(len(late_objects(runs[way].visits[0]))) for way in ("HTTP/2", "HTTP/3")}
-    return PREDICTIONS.compared(result, "loss", found)
+    visits = {way: runs[way].visits[0] for way in ("HTTP/2", "HTTP/3")} if result.passed else {}
+    return PREDICTIONS.compared(result, "loss", {way: float(len(late_objects(it))) for way, it in visits.items()})
 
 
 def _numbers(objects: Sequence[int]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from linklab.labs import NOTHING
+from linklab.labs.lab17.marking import SETTLED_S
 from linklab.labs.lab17.networks import K, lost_packets
 from linklab.labs.tables import runs_table
 from linklab.measure import PageResult, PingResult, QueueResult, Run
@@ -60,5 +61,5 @@ def queues(runs: Mapping[str, MaybeRun]) -> Drawing | str:
 
 
 def _settled(run: Run) -> tuple[list[float], list[float]]:
-    samples = [it for it in run.of(QueueResult)[0].samples if it.at_s > 1]
+    samples = [it for it in run.of(QueueResult)[0].samples if it.at_s > SETTLED_S]
     return [it.at_s for it in samples], [it.packets for it in samples]

@@ -58,7 +58,7 @@ def check_sawtooth(function: object) -> Result:
     return Result("Lab 17, the sawtooth of DCTCP", _SAWTOOTH.checks(function))
 
 
-_SETTLED_S: Final = 1.0
+SETTLED_S: Final = 1.0
 """After this time a transfer's start is over."""
 
 
@@ -67,7 +67,7 @@ def _beside(key: Any, given: object) -> Iterator[Check]:
     wanted: list[Wanted[Any]] = [
         Wanted(TcpFlow, ("h2", "h1"), (exactly("congestion", key), exactly("streams", 1), at_least("duration_s", 3))),
         Wanted(QueueFlow, ("leaf1", "h1"), (at_most("interval_s", 0.02), at_least("duration_s", 3))),
-        Wanted(PingFlow, ("h3", "h1"), (at_least("start_s", _SETTLED_S), at_least("count", 20))),
+        Wanted(PingFlow, ("h3", "h1"), (at_least("start_s", SETTLED_S), at_least("count", 20))),
     ]
     run = require_run(what, given, wanted, "keep what measure.run_together(lab, beside(...)) returns")
     network = rack(marking=True)
@@ -90,7 +90,7 @@ def _beside(key: Any, given: object) -> Iterator[Check]:
             raise Refuse(what, "this queue marks packets", "CUBIC comes first, with the queue as built", "", "marks")
         size = network.links[0].queue_packets or 0
         low, high, source, slack = 0.7 * (size + bdp) - bdp, size, "RFC 9438, section 4.6", 2
-    packets = fmean(it.packets for it in queue.samples if it.at_s > _SETTLED_S)
+    packets = fmean(it.packets for it in queue.samples if it.at_s > SETTLED_S)
     why = "the window swings between what fills the queue and what is left after it falls"
     full = Expectation((low + high) / 2, low - slack, high + slack, "packets", why, None, source=source,
                        allowance=f"{slack:g} packets for bursts")  # fmt: skip

@@ -9,6 +9,7 @@ from linklab.analysis.tcp_model import INITIAL_WINDOW_PACKETS
 from linklab.course import course_network
 from linklab.labs.bottlenecks import derived
 from linklab.measure import ConstantRateFlow, PageFlow, Run
+from linklab.measure.flow_names import FlowNames, without_ports
 from linklab.measure.headers import ends_of
 from linklab.network import Network
 from linklab.units import ETHERNET_OVERHEAD_BYTES
@@ -139,24 +140,17 @@ def spines_of(run: Run) -> dict[str, str]:
     iperf3 has a second connection for its own messages, which may take another spine: the larger one counts. Raises
     MeasurementError where the run was not recorded at leaf1.
     """
-    counted: dict[tuple[str, str], dict[str, int]] = {}
     if run.recording is None:
         return {}
-    hosts = {
-        address.partition("/")[0]: node.name
-        for node in run.recording.network.nodes
-        for interface in node.interfaces
-        for address in interface.addresses
-    }
-    ports = [it for it in run.recording.ports if it.node == "leaf1"]
-    for port in ports:
+    names, counted = FlowNames(run.recording.network), dict[str, dict[str, int]]()
+    for port in (it for it in run.recording.ports if it.node == "leaf1"):
         spine = str(port.peer).partition("-")[0]
         if spine not in AS:
             continue
         for hop in run.recording.of(port.interface):
             ends = ends_of(hop.head)
-            pair = tuple(hosts.get(it.partition(":")[0], "") for it in (ends.source, ends.destination))
+            pair = tuple(without_ports(names.place(it)) for it in (ends.source, ends.destination))
             if ends.protocol == "TCP" and pair in PAIRS:
-                of_flow = counted.setdefault((pair[0], pair[1]), {})
+                of_flow = counted.setdefault("-".join(pair), {})
                 of_flow[spine] = of_flow.get(spine, 0) + hop.length_bytes
-    return {f"{one}-{other}": max(by, key=by.__getitem__) for (one, other), by in counted.items()}
+    return {name: max(by, key=by.__getitem__) for name, by in counted.items()}

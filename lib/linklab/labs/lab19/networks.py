@@ -74,7 +74,7 @@ def fixed(packets: int) -> ControlledFlow:
     return flow
 
 
-def tried(file: str | Path = "controller.py") -> dict[str, ControlledFlow]:
+def tried(file: str | Path) -> dict[str, ControlledFlow]:
     """Run a controller on each of the public traces, and return what it did, by the trace's name.
 
     The same program is run once: what it does is the same each time. Raises LinklabError where there is none.
