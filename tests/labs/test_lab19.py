@@ -33,8 +33,8 @@ ORIGIN = Origin("t", "7", STATE)
 ALL_TRACES = {"steady": networks.steady(), **networks.TRACES}
 
 
-def transfer(control: str, mbps: float, duration_s: float = 20) -> TcpResult:
-    flow = TcpFlow("h1", "h2", duration_s, congestion=control)
+def transfer(control: str, mbps: float, duration_s: float = 20, **more: Any) -> TcpResult:
+    flow = TcpFlow("h1", "h2", duration_s, congestion=control, **more)
     return TcpResult(flow, ORIGIN, mbps, 1, duration_s, 0, control, (), ())
 
 
@@ -122,6 +122,7 @@ def test_the_wrong_sentence_needs_pings_that_wait() -> None:
         (3, shows),
         (4, run(transfer("bbr", 5), pings(75.0), followed("wireless"))),
         (4, run(transfer("cubic", 5), pings(195.0), followed("wireless"))),
+        (4, run(transfer("bbr", 5, streams=8), pings(195.0), followed("wireless"))),
         (4, run(transfer("bbr", 5), pings(195.0), followed("cellular"))),
         (4, run(transfer("bbr", 5), pings(195.0))),
     ):

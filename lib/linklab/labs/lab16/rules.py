@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from linklab.analysis import Expectation
 from linklab.analysis.tcp_model import INITIAL_WINDOW_PACKETS
-from linklab.course import course_network
 from linklab.grade.check import Check, Hints, Refuse
 from linklab.grade.choices import letter
 from linklab.grade.measured import measured
@@ -353,26 +352,18 @@ PREDICTIONS: Final = Predictions("Lab 16", {"lookup": _lookup, "page": _first_pa
 
 # --- A claim to test
 
-_SLOW: Final = 10
-"""The access link is at least so many times slower in the run that shows which sentence is wrong."""
-
 
 def _slower(given: object) -> Check:
     what = "what the run shows"
     result = require_result(what, given, Wanted(WebFlow, ENDS, (*_by_way("HTTP/2"), *_ONCE, *_USUAL)), _HOW)
     state = result.origin.network
     face = None if state is None else state.interface("r1", "r1-eth1")
-    fast_mbps = 10 * (course_network().link("L1").rate_mbps or 0.0)
+    tenth_mbps = (web().link("r1-r2").rate_mbps or 0.0) / 10
     rate_mbps = face.shape.rate_mbps if face is not None else None
-    if rate_mbps is None or rate_mbps > fast_mbps / _SLOW * 1.01:
-        hint = f"start another lab, slow, with lab16.web({fast_mbps / _SLOW:g}), and load the page there"
-        raise Refuse(
-            what,
-            "the access link is no tenth of its rate",
-            hint,
-            f"{fast_mbps / _SLOW:g} Mbit/s",
-            f"{rate_mbps} Mbit/s",
-        )
+    if rate_mbps is None or rate_mbps > 1.01 * tenth_mbps:
+        reason, tenth = "the access link is no tenth of its rate", f"{tenth_mbps:g} Mbit/s"
+        hint = f"start another lab, slow, with lab16.web({tenth_mbps:g}), and load the page there"
+        raise Refuse(what, reason, hint, tenth, f"{rate_mbps} Mbit/s")
     refuse_another_network(what, state, web(rate_mbps))
     page_ms, trips_ms = result.page_ms or 0.0, page_rounds("2", 1, OBJECTS) * rtt_ms(WWW)
     return contradicts(

@@ -333,7 +333,11 @@ def _waits(given: object) -> Check:
     """Judge pings beside BBR on a link that changes: some wait for longer than a round trip of the empty path."""
     how = "keep what measure.run_together(lab, [transfer, pings, link]) returns"
     wanted: list[Wanted[Any]] = [
-        Wanted(TcpFlow, ENDS, (exactly("congestion", "bbr"), at_least("duration_s", SECONDS, f"duration_s={SECONDS}"))),
+        Wanted(
+            TcpFlow, ENDS,
+            (exactly("congestion", "bbr"), exactly("streams", 1, "omit streams="),
+             at_least("duration_s", SECONDS, f"duration_s={SECONDS}")),
+        ),
         Wanted(PingFlow, ENDS, (at_least("count", 10, f"send ten pings or more, as PingFlow('h1', 'h2', {SECONDS})"),)),
         Wanted(
             Varying, LINK,
