@@ -20,6 +20,7 @@ from linklab.grade.predictions import Predictions
 from linklab.grade.questions import Slip, Value, asked, asked_each, stated
 from linklab.grade.result import Result, guarded
 from linklab.grade.wanted import Others, Wanted, at_least, exactly, refuse_another_network, require_run
+from linklab.labs.bottlenecks import transfer
 from linklab.labs.claims import claim, contradicts
 from linklab.labs.lab19.networks import (
     CONTROLS,
@@ -34,8 +35,8 @@ from linklab.labs.lab19.networks import (
     the_network,
     tried,
 )
-from linklab.measure import ConstantRateFlow, PingFlow, PingResult, TcpFlow, TcpResult, UdpFlow, Varying
-from linklab.network.traces import capacity_mbps
+from linklab.measure import ConstantRateFlow, PingFlow, PingResult, TcpResult, UdpFlow, Varying
+from linklab.network.traces import Trace, capacity_mbps
 from linklab.programs.congestion import SECONDS, ControlledFlow, path
 from linklab.units import ETHERNET_MTU_BYTES
 
@@ -191,24 +192,26 @@ TRANSFERS: Final = tuple(f"{trace} {control}" for trace in ("steady", *TRACES) f
 """The names of the runs: ``"cellular reno"``."""
 
 
+def _trace(name: str) -> Trace:
+    return steady() if name == "steady" else TRACES[name]
+
+
+def _varying(trace_name: str) -> Wanted[Any]:
+    """Want the lab's link to follow this trace."""
+    fields = (
+        exactly("trace", _trace(trace_name), f'lab19.link(traces["{trace_name}"])'),
+        exactly("queue_packets", path.QUEUE_PACKETS, "take lab19.link(...) as it is"),
+    )
+    return Wanted(Varying, LINK, fields)
+
+
 def _transfer(name: str, given: object) -> Check:
     what = f"run {name}"
     trace_name, control = name.split()
-    trace = steady() if trace_name == "steady" else TRACES[trace_name]
+    trace = _trace(trace_name)
     flows = f'[measure.TcpFlow(...), lab19.link(traces["{trace_name}"])]'
     call = f'measure.run_together(lab, {flows}, record=["r1-eth1", "h1-eth0"])'
-    wanted: list[Wanted[Any]] = [
-        Wanted(
-            TcpFlow, ENDS,
-            (exactly("congestion", control), exactly("streams", 1, "omit streams="),
-             exactly("start_s", 0.0, "omit start_s="), at_least("duration_s", SECONDS, f"write duration_s={SECONDS}")),
-        ),
-        Wanted(
-            Varying, LINK,
-            (exactly("trace", trace, f'lab19.link(traces["{trace_name}"])'),
-             exactly("queue_packets", path.QUEUE_PACKETS, "take lab19.link(...) as it is")),
-        ),
-    ]  # fmt: skip
+    wanted = [transfer(ENDS, control, SECONDS), _varying(trace_name)]
     run = require_run(what, given, wanted, f"keep what {call} returns", _ALONE)
     refuse_another_network(what, state_of_run(run), the_network())
     result = run.of(TcpResult)[0]
@@ -332,19 +335,8 @@ _SHOWS: Final = "the run that shows it"
 def _waits(given: object) -> Check:
     """Judge pings beside BBR on a link that changes: some wait for longer than a round trip of the empty path."""
     how = "keep what measure.run_together(lab, [transfer, pings, link]) returns"
-    wanted: list[Wanted[Any]] = [
-        Wanted(
-            TcpFlow, ENDS,
-            (exactly("congestion", "bbr"), exactly("streams", 1, "omit streams="),
-             at_least("duration_s", SECONDS, f"duration_s={SECONDS}")),
-        ),
-        Wanted(PingFlow, ENDS, (at_least("count", 10, f"send ten pings or more, as PingFlow('h1', 'h2', {SECONDS})"),)),
-        Wanted(
-            Varying, LINK,
-            (exactly("queue_packets", path.QUEUE_PACKETS, "take lab19.link(...) as it is"),
-             exactly("trace", TRACES["wireless"], 'lab19.link(traces["wireless"])')),
-        ),
-    ]  # fmt: skip
+    often = at_least("count", 10, f"send ten pings or more, as PingFlow('h1', 'h2', {SECONDS})")
+    wanted: list[Wanted[Any]] = [transfer(ENDS, "bbr", SECONDS), Wanted(PingFlow, ENDS, (often,)), _varying("wireless")]
     run = require_run(_SHOWS, given, wanted, how, _ALONE)
     refuse_another_network(_SHOWS, state_of_run(run), the_network())
     empty_ms = path.RTT_MS
