@@ -1,4 +1,4 @@
-"""What Labs 11 and 12 share, later labs in part: networks with one bottleneck, into which r1-eth2 sends, and their runs.
+"""What Labs 11 and 12 share, others in part: networks with one bottleneck, into which r1-eth2 sends, and their runs.
 
 All delay lies on other links, so the bottleneck's queue holds waiting packets alone.
 """

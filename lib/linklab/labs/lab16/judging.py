@@ -29,6 +29,11 @@ _NOBODY: Final = f"nobody.{NAME.partition('.')[2]}"
 _CHAIN: Final = (*NAME_SERVERS, SUB)
 """The name servers that a resolver which knows nothing asks for `DEEP_NAME`."""
 _FIRST: Final = "first question"
+_FOLLOWS: Final = (
+    "a resolver that knows nothing begins at the root, and each answer says whom to ask next",
+    "ask ROOT first; while there is no answer, ask the server of the additional section the same question",
+)
+"""Hints on whom to ask."""
 _FORGERIES: Final[Mapping[str, tuple[str, str]]] = {
     "id": ("an answer with another id", "compare answer.id with query.id"),
     "name": ("an answer for another name", "compare answer.question with query.question"),
@@ -110,11 +115,7 @@ def _lost(first: Asked, expected: str) -> Iterator[Check]:
     """Judge a resolver that does not find an address at its first question: all else follows from this."""
     found, asked = _found(first), listed(first.servers, ", ") or "nobody"
     strange = next((it for it in first.servers if it not in _CHAIN), None)
-    reason = f"the resolver finds {found}; it asks {asked}"
-    hints: Hints = (
-        "a resolver that knows nothing begins at the root, and each answer says whom to ask next",
-        "ask ROOT first; while there is no answer, ask the server of the additional section the same question",
-    )
+    reason, hints = f"the resolver finds {found}; it asks {asked}", _FOLLOWS
     if strange is not None:
         reason = f"it asks {strange}, where no name server is"
         hints = ("all addresses are others here: by what does your resolver learn whom to ask?",
@@ -154,11 +155,7 @@ def _order(first: Asked) -> Check:
     found = ", ".join(first.servers)
     names = {it.name for it in first.sent}
     if first.servers != [*_CHAIN]:
-        hints: Hints = (
-            "a resolver that knows nothing begins at the root, and each answer says whom to ask next",
-            "ask ROOT first; while there is no answer, ask the server of the additional section the same question",
-        )
-        return Check.failing(what, f"it asks {found or 'nobody'}", hints, expected, found or "nobody")
+        return Check.failing(what, f"it asks {found or 'nobody'}", _FOLLOWS, expected, found or "nobody")
     if names != {DEEP_NAME}:
         hint = "ask each server for the whole name"
         return Check.failing(what, f"it asks for {listed(sorted(names))}", hint, DEEP_NAME)
