@@ -355,6 +355,7 @@ WRONG: Table = {
         ({"silent": cut_run([214] * 8, 4.5, silent=True, duration_s=2), "seen": SEEN}, "cut for 4 s"),
         ({"silent": SILENT, "seen": cut_run([122, 0, 0, 0, 0, 0, 0, 0])}, "too much"),
         ({"silent": without(SILENT, CutResult), "seen": SEEN}, "no Cut spine1-spine1"),
+        ({"silent": SILENT, "seen": changed(SEEN, ConstantRateResult, start_s=2.0)}, "start_s=2"),  # ends after it
     ],
     incast.check_incast: [
         (INCAST | {"fits": answers(9, 4, 37.4)}, "does not belong here"),

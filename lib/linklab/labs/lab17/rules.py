@@ -313,21 +313,22 @@ def _outage(key: Any, given: object) -> Iterator[Check]:
     what, silent = f"outage, {key}", key == "silent"
     step = "silent=True makes a cut silent" if silent else "leave silent=True away: this cut is noticed"
     fields = (exactly("silent", silent, step), at_least("start_s", 0.5, "start_s=1, say"))
-    often = at_most("gap_ns", 1.1e7, "take lab17.streams(...) as it is")
-    wanted: list[Wanted[Any]] = [Wanted(ConstantRateFlow, pair, (often,)) for pair in PAIRS for _ in range(2)]
+    as_is = "take lab17.streams(...) as it is"
+    stream = (at_most("gap_ns", 1.1e7, as_is), exactly("start_s", 0.0, as_is))
+    wanted: list[Wanted[Any]] = [Wanted(ConstantRateFlow, pair, stream) for pair in PAIRS for _ in range(2)]
     run = require_run(what, given, [*wanted, Wanted(Cut, ("spine1", "spine1"), fields)], _RUN)
     _refuse_another_fabric(what, state_of_run(run))
     cut = run.of(CutResult)[0].flow
     require_fields(what, cut, at_least("duration_s", HOLD_S + 0.3 if silent else 1, f"cut for {HOLD_S + 1} s"))
     flows = run.of(ConstantRateResult)
-    end_s = cut.start_s + cut.duration_s
+    lasts = (
+        at_most("duration_s", cut.start_s + cut.duration_s, "let the streams end before the cut is healed"),
+        at_least("duration_s", cut.start_s + (HOLD_S + 0.2 if silent else 0.5), "longer streams"),
+    )
     for it in flows:
-        require_fields(what, it.flow, at_most("duration_s", end_s, "let the streams end before the cut is healed"))
-        require_fields(
-            what, it.flow, at_least("duration_s", cut.start_s + (HOLD_S + 0.2 if silent else 0.5), "longer streams")
-        )
+        require_fields(what, it.flow, *lasts)
     if _uplinks(flows[0].origin, packets=True)[0] < cut.start_s * 1e9 / flows[0].flow.gap_ns / 2:
-        raise Refuse(what, "no flow used spine1 before the cut", "let flows begin at 0 s, and hash by ports (policy 1)")
+        raise Refuse(what, "no flow used spine1 before the cut", "hash by ports (policy 1), and measure again")
     lost_s = [it.lost_packets * it.flow.gap_ns / 1e9 for it in flows]
     moved = [it for it in lost_s if it]
     low, high = (HOLD_S - KEEPALIVE_S, HOLD_S) if silent else (0, 0)
