@@ -148,6 +148,10 @@ def test_a_student_s_page_is_safe_and_whole(name: str) -> None:
         assert "tried" not in seen.words, "what judges notice is for the instructor"
 
 
+def test_the_state_of_a_lab_says_what_is_open() -> None:
+    assert "judged, free texts open" in look(a_page("ada")).words
+
+
 def test_the_judge_s_verdict_counts_and_not_what_a_notebook_shows() -> None:
     record = lab(text("goal", "# Lab"), check("check-rate", result(GOOD)), check("check-free", result(GOOD), points=99))
     fixed = with_verdicts(record, judged(bad()))

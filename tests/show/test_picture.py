@@ -25,6 +25,7 @@ from selenium.webdriver.support.wait import WebDriverWait
 import linklab
 from linklab import show
 from linklab.errors import MeasurementError, NetworkError
+from linklab.labs.lab14.networks import the_network as lab14_network
 from linklab.labs.lab15.networks import ring as lab15_ring
 from linklab.measure import Cut, CutResult, PingFlow, Recording, Run, Varying, VaryingResult
 from linklab.measure.headers import kept_head
@@ -178,6 +179,21 @@ def test_a_curve_has_the_colour_of_its_flow_on_the_network(opened: Callable[...,
     ]
 
 
+def test_a_curve_s_sign_has_its_own_stroke(opened: Callable[..., Ask]) -> None:
+    ask = opened(recorded())
+    drawn, signs = ask(
+        """(() => {
+          const plots = p.curves[0].parts.map(({ plot }) => plot);
+          const sign = (it) => ["stroke", "stroke-width", "stroke-dasharray"].map((name) => it.getAttribute(name));
+          return [
+            plots.flatMap(({ series }) => series.slice(1).map((it) => [it.stroke(), `${it.width}`, it.dash.join(" ")])),
+            plots.flatMap(({ root }) => [...root.querySelectorAll(".u-marker line")].map(sign))];
+        })()"""
+    )
+    assert signs == drawn
+    assert len({tuple(it) for it in signs}) > 3
+
+
 def test_a_queue_has_no_flow_s_colour_and_its_two_directions_differ(opened: Callable[..., Ask]) -> None:
     ask = opened(recorded())
     strokes = dict(
@@ -210,7 +226,7 @@ def test_a_link_is_as_wide_as_the_share_of_its_rate_that_it_carries(opened: Call
     assert float(load) == pytest.approx(max(1.5, 12 * carried_mbps / rate_mbps), abs=0.1)
     assert "data-load" not in show.network(TWO_HOSTS).svg
     ask = opened(recording)
-    wide = "p.go({} * 1e6), p.stages[0].loads.get('h1-eth0').getAttribute('stroke-width')"
+    wide = "p.stages[0].resize(), p.go({} * 1e6), p.stages[0].loads.get('h1-eth0').getAttribute('stroke-width')"
     assert ask("p.runs[0].mbps(p.runs[0].ports[0], 21.5e6)") == pytest.approx(
         8 * 1514 * 7 / 10_000
     )  # 7 packets in 10 ms
@@ -337,6 +353,22 @@ def test_a_question_to_the_controller_is_on_its_line_until_the_answer(opened: Ca
     assert pytest.approx(start, abs=1) not in ask(at.format(10, 1)), "of this one nobody was asked"
 
 
+SIGNS = "[...p.stages[0].element.querySelectorAll('.signs span')].map((it) => it.textContent)"
+
+
+def test_all_pictures_say_what_their_signs_mean(opened: Callable[..., Ask]) -> None:
+    moving = {"cross beside a cable: a packet is lost", "two strokes across a dotted cable: it is cut"}
+    assert {"router", "switch", "host", "shaped link (delay: each way)"} <= (plan := set(ask_all(opened(COURSE))))
+    assert not plan & moving
+    assert {"host", *moving} <= set(ask_all(opened(recorded())))
+
+
+def ask_all(ask: Ask) -> list[str]:
+    assert ask("p.stages[0].element.querySelector('.signs summary').textContent") == "What the signs mean"
+    found: list[str] = ask(SIGNS)
+    return found
+
+
 def test_links_that_were_not_recorded_look_so_and_say_so(opened: Callable[..., Ask]) -> None:
     ports = tuple(Port(node, f"{node}-eth0", None) for node in ("h1", "h2"))
     partly = replace(recorded(), network=expected_state(COURSE), ports=ports)
@@ -346,7 +378,7 @@ def test_links_that_were_not_recorded_look_so_and_say_so(opened: Callable[..., A
         assert "not recorded" not in show.network(whole).svg
     assert "Recorded: h1-eth0, h2-eth0." in show.network(partly).still()["text/html"]
     ask = opened(partly)
-    assert ask("p.stages[0].element.querySelector('.signs').textContent") == "not recorded"
+    assert "not recorded" in ask(SIGNS)
     said = "p.choose(p.runs[0], {{ cable: p.runs[0].cableOf('{}') }}), p.inspectors[0].textContent"
     assert "It was not recorded." in ask(said.format("r1-eth1"))
     assert "It was not recorded." not in ask(said.format("h1-eth0"))
@@ -661,6 +693,43 @@ def test_on_a_phone_a_finger_beside_a_node_means_it(browser: Chrome, opened: Cal
         assert beside < 16
         ActionChains(browser).move_to_element_with_offset(node, -round(beside), 0).click().perform()
         assert inspected(ask).startswith("h7, host")
+
+
+def test_on_a_phone_a_band_along_a_slanted_cable_stays(browser: Chrome, opened: Callable[..., Ask]) -> None:
+    with screen(browser, 390, 844):
+        ask = opened(COURSE)
+        ask("p.stages[0].resize()")
+        slanted = ask(
+            """[...document.querySelectorAll(".view polygon")]
+              .filter(({ points: [a, b] }) => a.x !== b.x && a.y !== b.y).map((it) => it.getClientRects().length)"""
+        )
+    assert slanted == [1] * 4, "of the outer hosts at both switches"
+
+
+def test_on_a_phone_the_controller_s_name_fits_its_box(browser: Chrome, opened: Callable[..., Ask]) -> None:
+    with screen(browser, 390, 844):
+        ask = opened(replace(recorded(), network=expected_state(lab14_network()), controlled=True))
+        parts = "p.stages[0].resize(), [...document.querySelector('.view g.node:not([data-node])').children]"
+        box, name = ask(f"{parts}.map((it) => it.getBoundingClientRect().width)")
+    assert name < box
+
+
+def test_on_a_phone_an_interface_s_numbers_cover_no_node(browser: Chrome, opened: Callable[..., Ask]) -> None:
+    port = Port("r2", "r2-eth2", None)
+    with screen(browser, 390, 844):
+        ask = opened(replace(recorded(), network=expected_state(COURSE), ports=(*recorded().ports, port)))
+        covered = ask(
+            """(() => {
+              const stage = p.stages[0], found = [];
+              stage.resize();
+              stage.pen.fillText = (words, x, y) => found.push([x, y, stage.pen.measureText(words).width / 2]);
+              stage.write("r2-eth2, 100 of 100", stage.lane(p.runs[0].ports.at(-1)));
+              const [[x, y, half]] = found;
+              const beside = (it) => x + half <= it.x || x - half >= it.x + it.width;
+              return stage.boxes.filter((it) => !beside(it) && y > it.y && y < it.y + it.height).length;
+            })()"""
+        )
+    assert covered == 0
 
 
 def test_flows_that_are_opened_move_no_button(browser: Chrome, opened: Callable[..., Ask]) -> None:

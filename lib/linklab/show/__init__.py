@@ -4,15 +4,7 @@ from linklab.lab import tell_of_commands
 from linklab.measure.runner import observe
 from linklab.show.cell_view import current_view, tell
 from linklab.show.comparisons import compared, comparison, fairness
-from linklab.show.over_time import (
-    LinkOverTime,
-    RoundTrips,
-    WindowTrace,
-    round_trips,
-    throughput,
-    varying,
-    windows,
-)
+from linklab.show.over_time import LinkOverTime, RoundTrips, WindowTrace, round_trips, throughput, varying, windows
 from linklab.show.packets import arrivals, sweep
 from linklab.show.stage.picture import NetworkPicture, network
 from linklab.show.stage.scene import Drawable

@@ -140,12 +140,7 @@ def chart(
 
 
 def panels(
-    alt_text: str,
-    rows: int,
-    columns: int = 1,
-    *,
-    title: str = "",
-    height_inches: float = HEIGHT_INCHES,
+    alt_text: str, rows: int, columns: int = 1, *, title: str = "", height_inches: float = HEIGHT_INCHES
 ) -> tuple[Drawing, list[Axes]]:
     """Return a figure with several axes, row by row; `label_axes` labels each. The height is that of all together.
 

@@ -43,12 +43,7 @@ class Box:
     @property
     def corners(self) -> tuple[Point, ...]:
         """The four corners, counter-clockwise from the lower left."""
-        return (
-            (self.left, self.bottom),
-            (self.right, self.bottom),
-            (self.right, self.top),
-            (self.left, self.top),
-        )
+        return ((self.left, self.bottom), (self.right, self.bottom), (self.right, self.top), (self.left, self.top))
 
     def grown(self, by: float, above: float | None = None) -> Box:
         """Return the box with a margin of this width on each side, or another one above and below."""
@@ -583,12 +578,7 @@ def stubs_of(
 
 
 def next_to(
-    start: Point,
-    end: Point,
-    size: tuple[float, float],
-    distance: float,
-    gap: float,
-    away_from: Point | None = None,
+    start: Point, end: Point, size: tuple[float, float], distance: float, gap: float, away_from: Point | None = None
 ) -> list[Point]:
     """Return two centres for a box of this size beside a line, one on each side.
 

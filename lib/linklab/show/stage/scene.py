@@ -11,14 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeAlias, runtime_c
 
 from linklab.course import course_network
 from linklab.errors import NetworkError
-from linklab.network import (
-    InterfaceState,
-    NetworkState,
-    NodeState,
-    Shape,
-    Topology,
-    expected_state,
-)
+from linklab.network import InterfaceState, NetworkState, NodeState, Shape, Topology, expected_state
 from linklab.network.model import interface_of, prefix_of
 from linklab.network.routing import Route
 from linklab.network.topology import all_links
@@ -425,10 +418,7 @@ _COUNTED: dict[NodeKind, tuple[str, str]] = {
     "host": ("host", "hosts"),
     "switch": ("switch", "switches"),
     "router": ("router", "routers"),
-    "idle": (
-        "node with several interfaces that does not forward",
-        "nodes with several interfaces that do not forward",
-    ),
+    "idle": ("node with several interfaces that does not forward", "nodes with several interfaces that do not forward"),
 }
 
 

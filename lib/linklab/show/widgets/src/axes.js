@@ -4,6 +4,7 @@ import { element } from "./elements.js";
 import { INK, EDGE, GRID, ink } from "./scheme.js";
 
 const NAMESPACE = element("div", { innerHTML: "<svg></svg>" }).firstChild.namespaceURI;
+export const LINE = 2.2;  // a curve's width
 const WIDTH = 640, HEIGHT = 300, LEFT = 56, RIGHT = 24, TOP = 12, BOTTOM = 44;
 
 /** Return an element of SVG with these attributes. */
@@ -82,7 +83,7 @@ export class Axes {
   /** Return a line through points, for `inside`. */
   line(points, colour, dashes = []) {
     const d = points.map(([x, y], n) => `${n ? "L" : "M"}${this.left(x).toFixed(1)} ${this.top(y).toFixed(1)}`).join("");
-    return drawn("path", { d, fill: "none", stroke: ink(colour), "stroke-width": 2.2, "stroke-dasharray": dashes.join(" ") });
+    return drawn("path", { d, fill: "none", stroke: ink(colour), "stroke-width": LINE, "stroke-dasharray": dashes.join(" ") });
   }
   /** Return dots at points, for `inside`. */
   dots(points) {

@@ -24,5 +24,8 @@ export function table(head, rows) {
     element("tbody", {}, ...rows.map((row) => element("tr", {}, ...row.map((it) => element("td", {}, it))))));
 }
 
+/** A curve's own stroke as a sign of a legend, in SVG. */
+export const lineSign = ({ stroke, width, dash }) => `<svg width="30" height="6" aria-hidden="true"><line x2="30" y1="3" y2="3" stroke="${stroke}" stroke-width="${width}" stroke-dasharray="${dash.join(" ")}"/></svg>`;
+
 export const seconds = (ns, digits = 6) => `${(ns / 1e9).toFixed(digits)} s`;
 export const milliseconds = (ns) => `${(ns / 1e6).toFixed(3)} ms`;

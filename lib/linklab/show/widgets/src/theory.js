@@ -1,7 +1,7 @@
 /* Theory to play with: sliders, and the lines that the kernel computes from them. */
 
-import { Axes } from "./axes.js";
-import { element } from "./elements.js";
+import { Axes, LINE } from "./axes.js";
+import { element, lineSign } from "./elements.js";
 import { COLOURS, DASHES, INK, followScheme, ink } from "./scheme.js";
 
 export function render({ model, el, signal }) {
@@ -24,12 +24,9 @@ export function render({ model, el, signal }) {
     axes.svg.setAttribute("aria-label", `${title}. ${words}`);
     const drawnLines = lines.map(([, points], n) => axes.line(points, COLOURS[n], DASHES[n]));
     axes.inside.replaceChildren(...drawnLines, ...measured.flatMap((points) => axes.dots(points)));
-    const named = (name, colour, kind) => {
-      const swatch = element("span", { className: kind });
-      swatch.style.background = ink(colour);
-      return element("span", { className: "in-a-row" }, swatch, name);
-    };
-    legend.replaceChildren(...lines.map(([name], n) => named(name, COLOURS[n], "key")), ...measured.map(() => named("your measurements", INK, "key dot")));
+    const named = (name, innerHTML) => element("span", { className: "in-a-row", innerHTML }, name);
+    const dot = `<svg width="8" height="8" aria-hidden="true"><circle cx="4" cy="4" r="3" fill="${ink(INK)}"/></svg>`;
+    legend.replaceChildren(...lines.map(([name], n) => named(name, lineSign({ stroke: ink(COLOURS[n]), width: LINE, dash: DASHES[n] }))), ...measured.map(() => named("your measurements", dot)));
     said.textContent = words;
   };
   el.append(element("h2", {}, title), ...rows, legend, axes.svg, said);

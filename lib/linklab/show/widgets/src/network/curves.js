@@ -2,7 +2,7 @@
 
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import { element, seconds } from "../elements.js";
+import { element, lineSign, seconds } from "../elements.js";
 import { COLOURS, DASHES, FAINT, GRID, INK, LOSS, ink } from "../scheme.js";
 import { kindOf, lastUpTo, valueAt } from "./run.js";
 
@@ -89,16 +89,16 @@ export class Curves {
     const holder = element("div", { className: "chart", role: "img", ariaLabel: `${part.title}: ${part.series.map((it) => it.label).join("; ")}` });
     this.element.append(holder);
     const digits = (value) => value === null || value === undefined ? "-" : value.toFixed(part.digits);
-    const colour = (it) => ink(it.tone || COLOURS[it.colour % COLOURS.length]), dash = (it) => it.thin ? [2, 3] : DASHES[it.dash % DASHES.length];
+    const strokes = part.series.map((it) => ({ stroke: ink(it.tone || COLOURS[it.colour % COLOURS.length]), width: it.thin ? 1 : 1.7, dash: it.thin ? [2, 3] : DASHES[it.dash % DASHES.length] }));
     const options = {
       title: part.title, width, height: CHART_HIGH,
       cursor: { drag: { x: true, y: false, setScale: false }, points: { show: false }, sync: undefined },
-      legend: { live: false, markers: { width: 3, dash: (_, n) => !n || !dash(part.series[n - 1]).length ? "solid" : part.series[n - 1].thin ? "dotted" : "dashed" } },
+      legend: { live: false, markers: { width: 0 } },
       scales: { x: { time: false, range: () => shown.view.map((ns) => ns / 1e9) }, y: { range: (_, __, most) => [0, Math.max(part.digits > 1 ? 0.01 : 1, shown.top(part.title, most)) * 1.1] } },
       axes: [{ size: 24, gap: 2, values: (_, ticks) => ticks.map((it) => `${+it.toFixed(6)} s`), stroke: ink(INK), grid: { stroke: ink(GRID), width: 1 } }, { size: 44, stroke: ink(INK), grid: { stroke: ink(GRID), width: 1 } }],
-      series: [{}, ...part.series.map((it) => ({
-        label: it.label, stroke: colour(it), width: it.thin ? 1 : 1.7, dash: dash(it),
-        fill: it.area ? `${colour(it)}44` : undefined, points: { show: false }, value: (_, value) => digits(value) }))],
+      series: [{}, ...part.series.map((it, n) => ({
+        label: it.label, ...strokes[n], dash: strokes[n].dash.map((long) => long * uPlot.pxRatio),  // it scales widths alone
+        fill: it.area ? `${strokes[n].stroke}44` : undefined, points: { show: false }, value: (_, value) => digits(value) }))],
       hooks: {
         draw: [(plot) => this.drawEvents(plot)],
         setCursor: [({ root, cursor, posToVal }) => {  // the values below the pointer
@@ -112,6 +112,7 @@ export class Curves {
       },
     };
     part.plot = new uPlot(options, this.points(part), holder);
+    holder.querySelectorAll(".u-marker").forEach((it, n) => { it.innerHTML = lineSign(strokes[n]); });
     part.plot.root.ariaHidden = "true";  // its legend is a table of headings without rows, and the holder names them
     part.cursor = element("div", { className: "cursor" });
     part.plot.over.append(part.cursor);

@@ -16,6 +16,17 @@ const DENSE = 2;                               // packets with less room than so
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 const GLOW_S = 0.25;                           // so long a cable that takes no time shows who has just passed it
 
+/** Signs of what moves on the drawing, and what they mean; drawn as its methods draw them. */
+const MOVING = [
+  ['<rect class="flow" x="6" y="5" width="16" height="10"/><circle class="flow" cx="31" cy="10" r="4"/>', "packet of more than 200 bytes, and a smaller one, in its flow's colour"],
+  ['<rect class="frame" x="2" y="4" width="36" height="12"/><rect class="flow" x="22" y="4" width="16" height="12"/>', "queue of an interface, as long as its limit, and who waits in it"],
+  ['<rect class="grey" x="22" y="4" width="16" height="12"/><rect class="flow" x="12" y="4" width="10" height="12"/><rect class="frame" x="2" y="4" width="36" height="12"/>', "grey: those on the link already, whom the limit counts, too"],
+  ['<rect class="flow" x="2" y="4" width="36" height="12"/><rect class="frame red" x="2" y="4" width="36" height="12" stroke-width="2"/>', "red frame: the queue is full"],
+  ...[["load", 5, "what a cable carries: the wider, the more of its rate"], ["busy", 8, "it carries more than half of its rate"], ["full", 12, "it carries nine tenths and more: busy, not broken"]].map(([name, wide, text]) => [`<line class="load ${name}" x1="2" y1="10" x2="38" y2="10" stroke-width="${wide}"/>`, text]),
+  ['<path class="red" d="M13 3l14 14m0 -14l-14 14" stroke-width="4"/>', "cross beside a cable: a packet is lost"],
+  ['<path class="red" d="M2 10h11m14 0h11" stroke-width="3" stroke-dasharray="3 5"/><path class="red" d="M14 17l5 -14m2 14l5 -14" stroke-width="3"/>', "two strokes across a dotted cable: it is cut"],
+];
+
 /** Both ends of a line of the drawing: x, y, x and y. */
 const ends = (line) => ["x1", "y1", "x2", "y2"].map((it) => +line.getAttribute(it));
 
@@ -32,8 +43,8 @@ export class Stage {
     // a label's ground goes with the label
     const texts = [...this.svg.querySelectorAll(".label text")].map((it) => ["x", "y"].map((name) => +it.getAttribute(name)));
     for (const it of this.svg.querySelectorAll("polygon")) {
-      const [left, right, top, bottom] = [["x", Math.min], ["x", Math.max], ["y", Math.min], ["y", Math.max]].map(([axis, most]) => most(...[...it.points].map((corner) => corner[axis])));
-      if (texts.some(([x, y]) => left < x && x < right && top < y && y < bottom)) it.classList.add("label");
+      const [a, b, c] = it.points, isBox = a.x === b.x || a.y === b.y;  // a band along a slanted cable is none
+      if (isBox && texts.some(([x, y]) => (x - a.x) * (x - c.x) < 0 && (y - a.y) * (y - c.y) < 0)) it.classList.add("label");
     }
     this.cables = run.cables.map((_, n) => this.svg.querySelector(`g[data-cable="${n}"]`));
     const said = (n) => [...new Set(run.cables[n].rows.map(([, ...row]) => row.filter(Boolean).join(", ")))].join("; back ");
@@ -50,10 +61,7 @@ export class Stage {
     this.stop(this.nodes.find((it) => run.nodes[it.dataset.node].kind === "router") || this.things[0]);
     this.canvas = element("canvas", { ariaHidden: "true" });
     this.holder.append(this.canvas);
-    const rare = [...this.svg.querySelectorAll(".legend > g")].filter((it) => it.querySelector(".odd, .down, .asks, .unseen, .warning, .tunnel"));
-    const width = (it) => 50 + +it.lastChild.getAttribute("textLength");
-    const signs = element("div", { className: "in-a-row signs", innerHTML: rare.map((it) => `<svg class="linklab-net" width="${width(it)}" height="20">${it.innerHTML}</svg>`).join("") });
-    this.element = element("div", { className: "stage" }, this.holder, signs);
+    this.element = element("div", { className: "stage" }, this.holder, this.signs());
     this.holder.addEventListener("click", (event) => this.click(event));
     this.holder.addEventListener("wheel", (event) => {
       if (!event.ctrlKey && !event.metaKey) return;  // the page scrolls; a pinch comes as a wheel with Ctrl
@@ -68,6 +76,12 @@ export class Stage {
     this.holder.addEventListener("focusin", ({ target }) => point(target.dataset.cable && +target.dataset.cable));
     this.holder.addEventListener("focusout", () => point(undefined));
     new ResizeObserver(() => this.resize()).observe(this.element);
+  }
+  /** What the signs mean: those of the drawing, and those of what moves on it. */
+  signs() {
+    const drawn = [...this.svg.querySelectorAll(".legend > g")].filter((it) => !it.querySelector("[data-load]")).map((it) => [[...it.children].slice(0, -1).map((sign) => sign.outerHTML).join(""), it.lastChild.textContent]);
+    return element("details", { className: "signs", open: !this.run.ports.length }, element("summary", {}, "What the signs mean"),
+      ...[...drawn, ...(this.run.ports.length ? MOVING : [])].map(([sign, text]) => element("div", { innerHTML: `<svg class="linklab-net" viewBox="0 -2 40 24" width="40" height="24" aria-hidden="true">${sign}</svg><span>${text}</span>` })));
   }
   touchable(part, label, what) {
     for (const [name, value] of [["role", "button"], ["aria-label", label]]) part.setAttribute(name, value);
@@ -105,6 +119,7 @@ export class Stage {
     this.canvas.width = wide * ratio; this.canvas.height = high * ratio; this.ratio = ratio;
     this.whole = Math.min(wide / this.width, high / this.height);
     this.pen = this.canvas.getContext("2d");
+    this.boxes = this.nodes.map((it) => it.querySelector(".shape").getBBox());
     this.look(); this.shown.level();
   }
   /** Show the drawing as it is zoomed, and what moves on it. */
@@ -120,6 +135,7 @@ export class Stage {
     this.corner = [this.middle[0] - wide / this.scale / 2, this.middle[1] - high / this.scale / 2];
     this.svg.setAttribute("viewBox", [...this.corner, wide / this.scale, high / this.scale].join(" "));
     this.holder.style.setProperty("--scale", this.scale);
+    this.holder.style.setProperty("--larger", Math.max(1, 11 / 15.3 / this.scale));
     this.holder.classList.toggle("from-afar", this.scale < LEGIBLE);
     this.holder.classList.toggle("zoomed", this.zoomed > 1);
     this.draw();
@@ -185,13 +201,11 @@ export class Stage {
     this.drawn = []; this.numbers = [];
     const down = run.cutAt(shown.time), chosen = shown.chosen.get(run) || {};
     const mark = (it, isChosen) => { if (it.ariaPressed !== `${isChosen}`) { it.ariaPressed = isChosen; it.classList.toggle("chosen", isChosen); } };
-    this.cables.forEach((it, n) => {
-      it.classList.toggle("cut", down.has(n)); mark(it, chosen.cable === n);
-      if (down.has(n)) this.cross(it.querySelector("line"));
-    });
+    this.cables.forEach((it, n) => { it.classList.toggle("cut", down.has(n)); mark(it, chosen.cable === n); });
     for (const it of this.nodes) mark(it, chosen.node === it.dataset.node);
     for (const port of run.ports) if (port.line) { this.drawLoad(port, shown.time); if (port.waits) this.drawPort(port, shown.time); else this.drawPassing(port, shown.time); }
     for (const it of run.questions) if (it.from <= shown.time && shown.time <= it.time && shown.shows(run, it.packet)) this.drawQuestion(it, (shown.time - it.from) / (it.time - it.from));
+    this.cables.forEach((it, n) => { if (down.has(n)) this.gap(it.querySelector("line")); });
     const isNamed = (port) => this.scale < LEGIBLE && this.named.has(port.name);
     for (const port of run.ports) if (port.line && isNamed(port) && !this.numbers.some(([it]) => it === port)) this.numbers.push([port, "", this.lane(port)]);
     for (const [port, words, lane] of this.numbers) this.write([isNamed(port) && port.name, port.waits && run.countOf(port, run.held(port, shown.time)), words].filter(Boolean).join(", "), lane);
@@ -205,19 +219,22 @@ export class Stage {
       this.drawLoss(loss, age / linger);
     }
   }
-  /** The cross on a cut cable. */
-  cross(line) {
-    const { pen } = this, [x1, y1, x2, y2] = ends(line), [x, y] = [(x1 + x2) / 2, (y1 + y2) / 2];
-    pen.strokeStyle = ink(LOSS); pen.lineWidth = 4 * this.unit;
-    const arm = 9 * this.unit;
-    pen.beginPath(); pen.moveTo(x - arm, y - arm); pen.lineTo(x + arm, y + arm); pen.moveTo(x + arm, y - arm); pen.lineTo(x - arm, y + arm); pen.stroke();
+  /** A gap in a cut cable, between two strokes: no cross, which is a loss. */
+  gap(line) {
+    const { pen, unit } = this, [x1, y1, x2, y2] = ends(line), arm = 10 * unit;
+    pen.save();
+    pen.translate((x1 + x2) / 2, (y1 + y2) / 2); pen.rotate(Math.atan2(y2 - y1, x2 - x1));
+    pen.fillStyle = ink(GROUND); pen.fillRect(-6 * unit, -arm, 12 * unit, 2 * arm);
+    pen.strokeStyle = ink(LOSS); pen.lineWidth = 3.5 * unit;
+    pen.beginPath(); for (const at of [-6 * unit, 6 * unit]) { pen.moveTo(at - 0.35 * arm, arm); pen.lineTo(at + 0.35 * arm, -arm); } pen.stroke();
+    pen.restore();
   }
   /** What a link carries around a time, as the width and the colour of a line on the side on which its packets go. */
   drawLoad(port, time) {
-    const line = this.loads.get(port.name), mbps = this.run.mbps(port, time);
+    const line = this.loads.get(port.name), cable = this.run.cableOf(port.name), mbps = this.run.cutAt(time).has(cable) ? 0 : this.run.mbps(port, time);
     const share = port.rate_mbps ? Math.min(1, mbps / port.rate_mbps) : Math.min(BUSY, mbps / (2 * this.run.most_mbps));
     const wide = share && Math.max(1.5, LOAD * share).toFixed(1), words = `${mbps.toFixed(1)} Mbit/s`;
-    const cable = this.run.cableOf(port.name), lane = this.lane(port);
+    const lane = this.lane(port);
     if ([this.pointed, this.shown.chosen.get(this.run)?.cable].includes(cable)) this.numbers.push([port, words, lane]);
     if (!line || line.getAttribute("stroke-width") === `${wide}`) return;
     const [[x1, y1], [x2, y2]] = [lane.at(0, wide / 2), lane.at(lane.length, wide / 2)];
@@ -285,7 +302,10 @@ export class Stage {
     pen.font = `bold ${high}px system-ui, sans-serif`; pen.textAlign = "center"; pen.textBaseline = "middle";
     const { width } = pen.measureText(words), aside = Math.abs(Math.sin(lane.angle)) * width / 2;
     const isShort = lane.length - width < 30 * this.unit;  // the cable: at its end a cross may be
-    const [x, y] = lane.at(lane.length / 2, (OFF + THICK * (isShort ? 2.5 : 0.5)) * this.unit + 0.6 * high + aside);
+    const off = (OFF + THICK * (isShort ? 2.5 : 0.5)) * this.unit + 0.6 * high + aside;
+    const covered = ([x, y]) => this.boxes.filter((it) => Math.abs(x - it.x - it.width / 2) < (width + it.width) / 2 && Math.abs(y - it.y - it.height / 2) < (1.2 * high + it.height) / 2).length;
+    const places = [[0, 1], [-0.3, 1], [0.3, 1], [0, -1], [-0.3, -1], [0.3, -1]].map(([shift, side]) => lane.at(lane.length / 2 + shift * width, side * off));
+    const [x, y] = places.reduce((best, it) => covered(it) < covered(best) ? it : best);  // where it covers the fewest nodes
     pen.fillStyle = ink(GROUND); pen.fillRect(x - width / 2 - 3, y - 0.6 * high, width + 6, 1.2 * high);
     pen.fillStyle = ink(INK); pen.fillText(words, x, y);
   }
