@@ -356,6 +356,12 @@ def test_a_question_to_the_controller_is_on_its_line_until_the_answer(opened: Ca
 SIGNS = "[...p.stages[0].element.querySelectorAll('.signs span')].map((it) => it.textContent)"
 
 
+def test_what_signs_mean_opens_for_both_runs(browser: Chrome, opened: Callable[..., Ask]) -> None:
+    ask = opened(recorded(), recorded(lost=(4, 7)))
+    browser.find_element("css selector", ".signs summary").click()
+    WebDriverWait(browser, 10).until(lambda _: ask("p.stages.every((it) => it.element.querySelector('.signs').open)"))
+
+
 def test_all_pictures_say_what_their_signs_mean(opened: Callable[..., Ask]) -> None:
     moving = {"cross beside a cable: a packet is lost", "two strokes across a dotted cable: it is cut"}
     assert {"router", "switch", "host", "shaped link (delay: each way)"} <= (plan := set(ask_all(opened(COURSE))))

@@ -80,7 +80,8 @@ export class Stage {
   /** What the signs mean: those of the drawing, and those of what moves on it. */
   signs() {
     const drawn = [...this.svg.querySelectorAll(".legend > g")].filter((it) => !it.querySelector("[data-load]")).map((it) => [[...it.children].slice(0, -1).map((sign) => sign.outerHTML).join(""), it.lastChild.textContent]);
-    return element("details", { className: "signs", open: !this.run.ports.length }, element("summary", {}, "What the signs mean"),
+    const both = ({ target }) => { for (const it of this.shown.stages) it.element.lastChild.open = target.open; };  // so that two runs stay level
+    return element("details", { className: "signs", open: !this.run.ports.length, ontoggle: both }, element("summary", {}, "What the signs mean"),
       ...[...drawn, ...(this.run.ports.length ? MOVING : [])].map(([sign, text]) => element("div", { innerHTML: `<svg class="linklab-net" viewBox="0 -2 40 24" width="40" height="24" aria-hidden="true">${sign}</svg><span>${text}</span>` })));
   }
   touchable(part, label, what) {
