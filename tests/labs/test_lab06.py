@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -74,7 +75,19 @@ LOOKS = [
 ]
 
 
+NEXT = [
+    (PING.format(round(40 + held * PACKET_MS, 1)), TC.format(100, held).replace("344302", f"34{number}302"))
+    for number, held in enumerate((67, 75, 91, 58, 94, 67))
+]
+
+
 def test_ping_and_the_kernel_tell_of_the_same_packets() -> None:
+    assert lab06.check_look(NEXT).passed
+    lost_between = (PING.format(79.9), TC.format(100, 62))
+    assert lab06.check_look([lost_between, *LOOKS]).passed
+    # of several pings the last one is next to tc
+    three = "".join(f"64 bytes: icmp_seq=1 time={rtt} ms\n" for rtt in (79.9, 75.2, 60.2)) + LOST
+    assert lab06.check_look([*LOOKS[:2], (three, LOOKS[2][1])]).passed
     result = lab06.check_look([*LOOKS, (LOST, TC.format(100, 100))])
     assert result.passed
     assert "79.9 ms means 99 packets, tc shows 100" in result.checks[0].found
@@ -146,7 +159,9 @@ WRONG: Wrong = {
         ([*LOOKS[:2], (LOST, TC.format(100, 100))], "2 pings were answered"),
         ([(ping, TC.format(67, 3)) for ping, _ in LOOKS], "a limit of 67 packets"),
         ([(PING.format(60.0), TC.format(100, 0))] * 3, "nearly empty"),
-        ([(PING.format(60.0), TC.format(100, 99))] * 3, "differ by more than 20 packets"),
+        ([(PING.format(60.0), TC.format(100, 99))] * 3, "differ by more than 6 packets"),
+        # each ping with tc's text of the next round
+        ([(ping, tc) for (ping, _), (_, tc) in pairwise(NEXT)], "differ by more than 6 packets"),
         ([LOOKS[0]] * 3, "the same counters"),
         ([(PING.format(rtt), LOOKS[1][1]) for rtt in (66.7, 66.8, 66.9)], "the same counters"),
     ],
