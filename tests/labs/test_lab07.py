@@ -82,6 +82,7 @@ WRONG: Table = {
         (HEAD + ROW.format(1) * 2, 3, "ss shows 2 connections"),
         (THREE.replace("cwnd", "wnd"), 3, "no cwnd"),
         (THREE, 2, "connections that carry data"),
+        (THREE.replace("cwnd:136", "cwnd:10 bytes_sent:37 bytes_received:9102128"), 3, "h4 sent"),
         (THREE, 4, "too much"),
     ],
     lab07.check_experiment: [
@@ -104,7 +105,13 @@ test_what_is_wrong_is_refused_and_named = refused(WRONG)
 
 @pytest.mark.parametrize(
     "said",
-    [THREE + OTHERS, THREE.replace("ESTAB ", ""), THREE.replace("10.0.5.2:5201", "[::ffff:10.0.5.2]:5201")],
+    [
+        THREE + OTHERS,
+        THREE.replace("cwnd:136", "cwnd:136 bytes_sent:9102128 bytes_received:4"),
+        THREE.replace("5201\n", "5201 "),  # ss -O
+        THREE.replace("ESTAB ", ""),
+        THREE.replace("10.0.5.2:5201", "[::ffff:10.0.5.2]:5201"),
+    ],
 )
 def test_two_connections_with_data_are_three(said: str) -> None:
     result = lab07.check_connections(said, 3)

@@ -72,6 +72,26 @@ def transfers(printed: str) -> list[Transfer]:
     ]
 
 
+_ENDS_OF_TRANSFER: Final = re.compile(r"\blocal ([\d.]{7,15}) port \d{1,5} connected to ([\d.]{7,15}) port")
+_CWND: Final = re.compile(
+    r"\[ *\d{1,4}\] +[\d.]{1,9}-(\d{1,6}\.\d{1,6}) +sec [^\n]{1,60}bits/sec +\d{1,9} +([\d.]{1,12}) ([KM]?)Bytes"
+)
+
+
+def ends_of_transfers(printed: str) -> list[tuple[str, str]]:
+    """Return the addresses of both ends of each connection with data, iperf3's own first."""
+    return _ENDS_OF_TRANSFER.findall(printed)
+
+
+def windows_bytes(printed: str) -> list[tuple[float, float]]:
+    """Return the congestion windows that ``iperf3 -c`` printed, in bytes, each with the end of its interval in s."""
+    return [(float(until), float(size) * _SIZES[unit]) for until, size, unit in _CWND.findall(printed)]
+
+
+_SIZES: Final = {"": 1, "K": 1024, "M": 1024**2}
+"""What iperf3's units of a window are in bytes."""
+
+
 # --- ping
 
 _PINGED: Final = re.compile(r"PING .{0,300}?\(([\d.]+)\)")
@@ -162,7 +182,7 @@ def connections(printed: str) -> list[Connection]:
         if ends := _ENDS.match(line):
             listed = line.startswith("ESTAB") or line[0].isdigit()
             if listed:
-                found.append(Connection(ends[1]))
+                found.append(Connection(ends[1], dict(_VALUE.findall(line[ends.end() :]))))  # with -O all stands here
         elif listed:
             found[-1] = Connection(found[-1].peer, {**found[-1].values, **dict(_VALUE.findall(line))})
     return found

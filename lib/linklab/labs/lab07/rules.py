@@ -162,6 +162,9 @@ def _shown_check(said: object) -> Check:
     if not any("cwnd" in it.values for it in found):
         hint = "ss -tin prints it: t shows TCP, i shows what TCP knows about each connection, n shows numbers"
         return Check.failing(what, "the text has no cwnd", hint, expected, shown)
+    sent, received = (fsum(it.number(f"bytes_{way}") or 0 for it in found) for way in ("sent", "received"))
+    if received > sent:
+        return Check.failing(what, "h4 sent, and h1 received", "omit -R: the client sends", expected, shown)
     return Check.passing(what, expected, shown)
 
 
