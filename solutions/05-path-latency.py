@@ -223,7 +223,7 @@ server.wait()
 print(*client.output.splitlines()[-5:], sep="\n")
 
 # %% check="windows" points=1
-lab05.check_windows(windows).require()
+lab05.check_windows(windows, times, end, client.output).require()
 
 # %% answer="figure"
 import matplotlib.pyplot as plt

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from linklab.labs.lab05 import rules as lab05
@@ -29,6 +30,34 @@ SILENT = ROUTE.replace(" 4  10.0.6.2  80.000 ms  80.000 ms  80.000 ms", " 4  * *
 TOGETHER = together(pinged("h1-h4", H1_H4_LOADED, 1), transfer("h1-h4", 28.41))
 
 
+def client(windows: Sequence[float], ends: str = "local 10.0.0.2 port 1 connected to 10.0.7.2 port 5201\n") -> str:
+    """What iperf3's client prints, if it saw these windows, spread over 24 s."""
+    every = [windows[min(len(windows) - 1, each * len(windows) // 24)] for each in range(1, 25)]
+    return ends + "".join(
+        f"[  7] {each}.00-{each + 1}.00 sec  1.28 MBytes  10.7 Mbits/sec  0  {window * 1.448 / 1.024:.1f} KBytes\n"
+        for each, window in enumerate(every)
+    )
+
+
+def run_of(windows: Sequence[object], printed: str = "", lasted_s: float = 24) -> tuple[object, ...]:
+    """What a student hands in of windows: with the times, the end, and what iperf3 printed of this run or another."""
+    times = [100 + lasted_s * (each + 1) / len(windows) for each in range(len(windows))]
+    seen = [float(window) for window in windows]  # type: ignore[arg-type]
+    return list(windows), times, 124.0, printed or client(seen)
+
+
+def sawtooth(keeps: float, peak: float = 148, step: float = 2) -> list[float]:
+    """Windows that grow by ``step`` each 0.2 s, and keep this share at a loss."""
+    found = [10.0, 20.0, 115.0, 88.0, 66.0]
+    while len(found) < 120:
+        found.append(found[-1] + step if found[-1] < peak else round(keeps * found[-1]))
+    return found
+
+
+RIGHT = sawtooth(0.7)
+TWO = "".join(f"local 10.0.0.2 port {port} connected to 10.0.7.2 port 5201\n" for port in (1, 2))
+
+
 def begun_at(start_s: float, found: SimpleperfResult) -> SimpleperfResult:
     """The transfer, if it had begun so late."""
     return replace(found, flow=replace(found.flow, start_s=start_s))
@@ -41,13 +70,23 @@ WRONG: Table = {
         (SILENT, "but the path is"),
     ],
     lab05.check_windows: [
-        ([str(10 + 4 * each) for each in range(40)], "not all entries of the list are numbers"),
-        ([10] * 50, "only controls the test"),
-        ([100] * 50, "all 50 are 100"),
-        ([10, *range(12, 150)], "never falls"),
-        ([each for window in (115, *range(66, 149)) for each in (window, 10)], "only controls the test"),
-        ([10, *[130 * 1448] * 50], "after cwnd:"),
-        ([10, 20, 40, *[60] * 50], "from its start to its end"),
+        (*run_of([str(10 + 4 * each) for each in range(40)]), "not all entries of the list are numbers"),
+        (*run_of([10] * 50), "only controls the test"),
+        (*run_of([100] * 50), "all 50 are 100"),
+        (*run_of([10, *range(12, 150)]), "never falls"),
+        (*run_of([each for window in (115, *range(66, 149)) for each in (window, 10)]), "only controls the test"),
+        (*run_of([10, *[130 * 1448] * 50]), "after cwnd:"),
+        (*run_of([10, 20, 40, *[60] * 50]), "from its start to its end"),
+        (*run_of(RIGHT, client(RIGHT, "local 10.0.0.2 port 1 connected to 10.0.5.2 port 5201\n")), "not h1 to h9"),
+        (*run_of(RIGHT, client(RIGHT, TWO)), "over 2 connections"),
+        (*run_of(RIGHT, TWO[: len(TWO) // 2]), "shows no Cwnd"),
+        (*run_of(RIGHT, "iperf3: error - unable to connect"), "unable to connect"),
+        (*run_of(sawtooth(0.5)), "halves at a loss"),
+        (*run_of([each + 10 for each in RIGHT], client(RIGHT)), "sums of both connections"),
+        (*run_of(RIGHT[:60], client(RIGHT), 12), "from 0.2 to 12.0 s"),
+        (*run_of(RIGHT[:60], client(RIGHT)), "another run than the client's"),
+        (*run_of(sawtooth(0.8, step=7), client(RIGHT)), "another run than the client's"),
+        (RIGHT, [], 124.0, client(RIGHT), "not as many times"),
     ],
     lab05.check_questions: [("a", "is not right")],
     lab05.check_longer: [
@@ -92,7 +131,13 @@ def test_right_answers_pass() -> None:
         assert lab05.check_reported({**REPORTED, "links_ms": links_ms}).passed
     assert lab05.check_route(ROUTE).passed
     for peak in (76, 126, 176):  # of slow start
-        assert lab05.check_windows([10, peak, 88, *range(63, 149)]).passed
+        result = lab05.check_windows(*run_of([10, peak, 88, *range(63, 149)]))
+        assert result.passed, str(result)
+    windows, times, end, printed = run_of(RIGHT)
+    assert isinstance(times, list)
+    for each in (times, [time_s - 100 for time_s in times]):
+        assert lab05.check_windows(windows, each, end, printed).passed
+    assert lab05.check_windows(RIGHT[4::5], times[4::5], end, printed).passed
     assert lab05.check_longer({"rtt_ms": 240, "throughput": "c"}).passed
     for room in (56.6, 57, 56.7):
         assert lab05.check_remedy(REMEDY | {"room": room}).passed

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from math import fsum
 from pathlib import Path
+from statistics import median
 from typing import Final
 
 from linklab.analysis import Expectation, MeasuredPath, measured_path, tcp_throughput
@@ -42,14 +43,14 @@ from linklab.grade.path_questions import (
     rtt,
 )
 from linklab.grade.predictions import Predictions
-from linklab.grade.questions import Slip, Value, asked, stated
+from linklab.grade.questions import Slip, Value, as_number, asked, stated
 from linklab.grade.result import Result, guarded
 from linklab.grade.student_functions import is_one, numbers
 from linklab.grade.wanted import Wanted, at_least, at_most, exactly, refuse_another_network, require_fields, require_run
 from linklab.labs.claims import claim, contradicts
 from linklab.labs.own_simpleperf import own_simpleperf
 from linklab.labs.paths import beside_report, frames_dropped, pings_judged, queue_over_time, transfers_judged
-from linklab.labs.printed import require_printed
+from linklab.labs.printed import ends_of_transfers, require_printed, windows_bytes
 from linklab.measure import Run, TcpResult, ToolResult, UdpFlow
 from linklab.network import COURSE, Link, goodput_ceiling_mbps, path
 from linklab.network.state import CONGESTION_CONTROL
@@ -178,46 +179,128 @@ def check_route(printed: object) -> Check:
 _LEAST_WINDOWS: Final = 20
 _FALL: Final = 0.9
 """What is left of a window that fell: CUBIC keeps 0.7, and may have grown since."""
+_RECORDED_S: Final = 24
+"""How long the lab's cell reads windows: the last is read at ``end``."""
+_MISSED_S: Final = 4
+_HANDSHAKES: Final = 4
+"""The round trips that iperf3 needs before it sends."""
+_SLOW_START_S: Final = 5
+_CONTROL: Final = "iperf3 has a second connection, which only controls the test: take the larger window"
+_WINDOWS: Final = "windows of h1-h9, in packets"
 
 
 @guarded("Lab 05, the window of TCP")
-def check_windows(windows: object) -> Check:
+def check_windows(windows: object, times: object, end: object, printed: object) -> Check:
     """Judge windows of TCP that a student read off ``ss -ti`` during a transfer from h1 to h9, in packets.
 
     At its largest a window is near what path and queue hold: at least half of it, and at most twice as much, since slow
-    start can double it before a loss is noticed. After a loss it falls.
+    start can double it before a loss is noticed. After a loss it falls. ``times`` are those of `Lab.now`, to ``end``,
+    24 s after the start. What iperf3's client ``printed`` has the window of each second.
     """
-    what, how = "windows of h1-h9, in packets", 'ss -tin prints for example cwnd:10: append int("10")'
-    found = numbers(windows)
-    if found is None and isinstance(windows, Sequence) and len(windows) > 1 and not isinstance(windows, str):
-        return Check.failing(what, "not all entries of the list are numbers", how, "a list of numbers")
-    if not found or is_one(windows):
-        return Check.failing(what, "not filled in yet", how, "a list of numbers")
-    if len(found) < _LEAST_WINDOWS:
-        reason = f"{len(found)} windows"
-        return Check.failing(what, reason, f"append {_LEAST_WINDOWS} windows or more within the 25 s")
+    found = _windows_given(windows)
+    shown = _windows_shown(printed)
     pipe, largest = pipe_of(path_between("h1", "h9")), max(found)
     low, high = pipe.full_window_packets / 2, 2 * pipe.full_window_packets
     expected = f"the largest from {low:.0f} to {high:.0f}"
-    second = "iperf3 has a second connection, which only controls the test: take the larger window"
+    reason, step = _shape_of_windows(found, low, high) or _another_run(found, times, end, shown) or ("", "")
+    if reason:
+        return Check.failing(_WINDOWS, reason, step, expected)
+    return Check.passing(_WINDOWS, expected, f"{len(found)} windows, up to {largest:g}")
+
+
+def _windows_given(windows: object) -> list[float]:
+    how, found = 'ss -tin prints for example cwnd:10: append int("10")', numbers(windows)
+    if found is None and isinstance(windows, Sequence) and len(windows) > 1 and not isinstance(windows, str):
+        raise Refuse(_WINDOWS, "not all entries of the list are numbers", how, "a list of numbers")
+    if not found or is_one(windows):
+        raise Refuse(_WINDOWS, "not filled in yet", how, "a list of numbers")
+    if len(found) < _LEAST_WINDOWS:
+        step = f"append {_LEAST_WINDOWS} windows or more within the 25 s"
+        raise Refuse(_WINDOWS, f"{len(found)} windows", step)
+    return found
+
+
+def _windows_shown(printed: object) -> Sequence[tuple[float, float]]:
+    """Return the windows that iperf3's client on h1 showed, in packets, by the time since its start in s.
+
+    Refuse another transfer than one connection from h1 to h9.
+    """
+    as_given = "start the client as the cell does: iperf3 -c ADDRESS -t 25, with the address of h9"
+    ends = require_printed("what the client printed", printed, "iperf3 -c", ends_of_transfers, as_given)
+    network = course_network()
+    (source, destination), shown = ends[0], windows_bytes(str(printed))
+    if (source, destination) != (network.address_of("h1"), network.address_of("h9")):
+        raise Refuse(_WINDOWS, f"iperf3 ran from {source} to {destination}, which is not h1 to h9", as_given)
+    if len(ends) > 1:
+        raise Refuse(_WINDOWS, f"iperf3 sent over {len(ends)} connections, which share the path", as_given)
+    if not shown:
+        raise Refuse(_WINDOWS, "iperf3 shows no Cwnd, as if h1 did not send", as_given)
+    return [(until_s, window_bytes / DATA_BYTES) for until_s, window_bytes in shown]
+
+
+def _shape_of_windows(found: Sequence[float], low: float, high: float) -> tuple[str, str] | None:
+    """Return what is wrong with windows by themselves, and what to do; None where nothing is."""
+    largest = max(found)
     if len(set(found)) > 1 and found[len(found) // 2 :].count(INITIAL_WINDOW_PACKETS) > 1:
-        return Check.failing(what, f"some are {INITIAL_WINDOW_PACKETS} long after the start", second, expected)
+        return f"some are {INITIAL_WINDOW_PACKETS} long after the start", _CONTROL
     if low <= largest <= high and len(set(found)) == 1:
         step = "call ss anew in each round of the loop: the window grows, and falls at a loss"
-        return Check.failing(what, f"all {len(found)} are {largest:g}", step, expected)
+        return f"all {len(found)} are {largest:g}", step
     if low <= largest <= high and not any(after <= _FALL * before for before, after in pairwise(found)):
         step = "append each cwnd in the order in which ss shows it, from the start of the transfer to its end"
-        return Check.failing(what, "the window never falls, and this path loses packets", step, expected)
+        return "the window never falls, and this path loses packets", step
     if low <= largest <= high:
-        return Check.passing(what, expected, f"{len(found)} windows, up to {largest:g}")
+        return None
     reason = f"the largest is {largest:g}"
     if largest <= 2 * INITIAL_WINDOW_PACKETS:
-        step = second
-    elif largest > high:
-        step = "this is no count of packets: take only the number after cwnd:"
-    else:
-        step = "call ss while the transfer runs, from its start to its end"
-    return Check.failing(what, reason, step, expected)
+        return reason, _CONTROL
+    if largest > high:
+        return reason, "this is no count of packets: take only the number after cwnd:"
+    return reason, "call ss while the transfer runs, from its start to its end"
+
+
+def _another_run(
+    found: Sequence[float], times: object, end: object, shown: Sequence[tuple[float, float]]
+) -> tuple[str, str] | None:
+    """Return in what windows and their times differ from the run that iperf3 printed, and what to do."""
+    each, end_s = numbers(times), as_number(end)
+    step = "in each round of the loop, append lab.now() to times and the cwnd to windows"
+    if each is None or len(each) != len(found):
+        return f"there are {len(found)} windows, and not as many times", step
+    begun_s = end_s - _RECORDED_S
+    if each[0] < begun_s:  # counted from the start
+        begun_s = 0.0
+    since_s = [time_s - begun_s for time_s in each]
+    if not (since_s[0] <= _MISSED_S and since_s[-1] >= _RECORDED_S - _MISSED_S):
+        reason = f"they are from {since_s[0]:.1f} to {since_s[-1]:.1f} s after the start"
+        return reason, f"go through the loop from the start until lab.now() reaches end, {_RECORDED_S} s later"
+    sends_s = _HANDSHAKES * pipe_of(path_between("h1", "h9")).base_ms / 1000
+    # in its first second the window changes too fast to be compared
+    pairs = [
+        (_at(since_s, found, sends_s + until_s), window) for until_s, window in shown if 1 < until_s <= _RECORDED_S
+    ]
+    apart = [mine - theirs for mine, theirs in pairs] or [0.0]
+    if median(map(abs, apart)) > INITIAL_WINDOW_PACKETS / 2:
+        if median(abs(it - INITIAL_WINDOW_PACKETS) for it in apart) <= INITIAL_WINDOW_PACKETS / 2:
+            return "these are the sums of both connections' windows", _CONTROL
+        mine, theirs = max(pairs, key=lambda pair: abs(pair[0] - pair[1]))
+        reason = f"this is another run than the client's: where yours has {mine:.0f}, iperf3's Cwnd is {theirs:.0f}"
+        return reason, f"run the whole cell again; {step}"
+    steady = [window for time_s, window in zip(since_s, found, strict=True) if time_s > _SLOW_START_S]
+    falls = [after / before for before, after in pairwise(steady) if after < _DEEP * before]
+    if falls and median(falls) < _HALVED:
+        return "the window halves at a loss, as Reno's does", f"use CUBIC, which keeps {BETA:g} of it: omit -C"
+    return None
+
+
+_DEEP: Final = 0.8
+_HALVED: Final = (BETA + 0.5) / 2
+"""What tells a window that falls to 0.7 of itself from one that falls to half."""
+
+
+def _at(times_s: Sequence[float], windows: Sequence[float], time_s: float) -> float:
+    """Return the window that was read next to a time."""
+    return min(zip(times_s, windows, strict=True), key=lambda read: abs(read[0] - time_s))[1]
 
 
 # --- A path as a pipe
