@@ -114,6 +114,23 @@ def test_what_is_read_over_netlink_is_what_iproute2_shows(virtual: Kind, tmp_pat
         }  # fmt: skip
 
 
+def test_a_router_forwards_where_all_its_interfaces_do(virtual: Kind, tmp_path: Path) -> None:
+    """The kernel asks the interface that a packet comes in by. ip_forward sets them all; each may be set after it."""
+    with linklab.start(COURSE, folder=tmp_path) as lab:
+
+        def forwards(name: str) -> bool:
+            node = lab.state().node(name)
+            assert node is not None
+            return node.forwarding
+
+        assert (forwards("r2"), forwards("h1")) == (True, False)
+        lab["r2"].cmd("sysctl -w net.ipv4.conf.r2-eth2.forwarding=0")
+        assert not forwards("r2")
+        lab["r2"].cmd("sysctl -w net.ipv4.ip_forward=0")
+        lab["r2"].cmd("for each in /proc/sys/net/ipv4/conf/r2-*; do echo 1 > $each/forwarding; done")
+        assert forwards("r2")
+
+
 @pytest.mark.parametrize(
     ("queue", "limit"),
     [("pfifo limit 17", 17), ("bfifo limit 30000", None), ("codel", None), ("fq_codel", None)],

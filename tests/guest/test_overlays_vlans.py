@@ -56,6 +56,17 @@ def test_vlans_are_read_back_as_built_and_as_changed(
         assert not answered(lab, "h1", "10.0.10.2")
 
 
+def test_a_sub_interface_of_802_1ad_is_in_no_vlan(virtual: Kind, lab_folder: Path) -> None:
+    """Its frames carry another kind of tag, which a bridge of 802.1Q does not know."""
+    with linklab.start(router_on_a_stick(10), folder=lab_folder) as lab:
+        lab["r1"].cmd("ip link add link r1-eth0 name q type vlan id 7")
+        lab["r1"].cmd("ip link add link r1-eth0 name ad type vlan proto 802.1ad id 8")
+        q, ad = lab.state().interface("r1", "q"), lab.state().interface("r1", "ad")
+    assert q is not None
+    assert ad is not None
+    assert (q.vlans, ad.vlans) == (Membership(7), None)
+
+
 def test_a_vlan_that_was_left_at_a_port_is_read_back(virtual: Kind, lab_folder: Path) -> None:
     """Another VLAN for incoming frames leaves the first one at the port: its frames still go out there."""
     with linklab.start(router_on_a_stick(10), folder=lab_folder) as lab:

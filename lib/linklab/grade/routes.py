@@ -395,8 +395,10 @@ def forwarding_hints(router: str) -> tuple[str, ...]:
     """Return what to think of, where to look, and the command, where a router does not forward."""
     return (
         "a router passes on packets that are not for itself: Linux does this only if a setting of its kernel says so",
-        f"on {router}, sysctl net.ipv4.ip_forward shows the setting",
-        f"on {router}, sysctl -w net.ipv4.ip_forward=1",
+        f"on {router}, sysctl net.ipv4.ip_forward shows the setting, and "
+        f"sysctl net.ipv4.conf.{router}-eth1.forwarding that of one interface",
+        f"on {router}, sysctl -w net.ipv4.ip_forward=1; if it is 1 already, sysctl -w "
+        f"net.ipv4.conf.{router}-eth1.forwarding=1 for the interface that does not forward",
     )
 
 
@@ -411,7 +413,7 @@ def forwarding_checks(network: Network, state: NetworkState) -> Iterator[Check]:
         elif not node.forwarding:
             yield Check.failing(
                 description,
-                f"forwarding is off on {router.name}, so it drops every packet that is not for itself",
+                f"forwarding is off on {router.name}, or off at an interface: it drops packets that are not for itself",
                 forwarding_hints(router.name),
                 expected,
                 "off",

@@ -116,8 +116,10 @@ def _node(
         if not entry.by_kernel
     ]
     with there.entered():
-        forwarding, control = sysctl("ipv4.ip_forward") == "1", sysctl("ipv4.tcp_congestion_control")
-    return NodeState(node.name, "host", interfaces, tuple(routes), forwarding, control)
+        every, control = sysctl("ipv4.ip_forward") == "1", sysctl("ipv4.tcp_congestion_control")
+    # the kernel asks the interface that a packet comes in by; ip_forward sets all of them, and each may be set after it
+    asked = [contents.devices[it.name].forwards for it in interfaces if any("." in address for address in it.addresses)]
+    return NodeState(node.name, "host", interfaces, tuple(routes), all(asked) if asked else every, control)
 
 
 def _interface(

@@ -52,7 +52,8 @@ REACHABLE_MS = 10**9
 """For how long a neighbour that has answered counts as reachable: longer than any lab."""
 
 _BRIDGE_FAMILY, _WITH_VLANS = 7, 2
-_VLAN_ID = 1
+_VLAN_ID, _VLAN_PROTOCOL, _PROTOCOL_8021Q = 1, 5, b"\x81\x00"
+_INET_CONF, _FORWARDING_SET = 1, struct.Struct("=I")  # of all settings of IPv4 at an interface, forwarding is the first
 _BRIDGE_FLAGS, _BRIDGE_VLAN_INFO, _SELF = 0, 2, 2
 _BR_VLAN_FILTERING, _BR_VLAN_DEFAULT_PVID = 7, 39
 _VLAN_INFO = struct.Struct("=HH")  # flags, number
@@ -70,8 +71,9 @@ class Device:
     `alone`: the other end of its cable is not up or not there. `settling`: the kernel has not looked at the cable
     yet, which it does up to a second after a change; until then a bridge passes nothing on to this port.
     `kind` is what made it: ``veth``, ``vlan``, ``bridge``, ``gretap``, or nothing for the loopback interface.
-    `vlan` is the VLAN of an interface for one, on top of the interface of index `below`. `tells_vlans_apart` is a
-    bridge's setting. `tunnel` is what a tunnel's port knows of its tunnel.
+    `vlan` is the VLAN (802.1Q) of an interface for one, on top of the interface of index `below`. `forwards`: IPv4
+    packets that come in here are passed on. `tells_vlans_apart` is a bridge's setting. `tunnel` is what a tunnel's port
+    knows of its tunnel.
     """
 
     index: int
@@ -85,6 +87,7 @@ class Device:
     kind: str
     below: int
     vlan: int | None
+    forwards: bool
     tells_vlans_apart: bool
     tunnel: GreTunnel | None
 
@@ -255,10 +258,23 @@ def devices(kernel: Netlink) -> Iterator[Device]:
             gso_max_segs=netlink.number_of(found[_IFLA_GSO_MAX_SEGS]),
             kind=kind,
             below=netlink.number_of(found[_IFLA_LINK]) if _IFLA_LINK in found else 0,
-            vlan=struct.unpack_from("=H", data[_VLAN_ID])[0] if kind == "vlan" else None,
+            vlan=_vlan(data) if kind == "vlan" else None,
+            forwards=_forwards(found),
             tells_vlans_apart=kind == "bridge" and data.get(_BR_VLAN_FILTERING, b"\0") != b"\0",
             tunnel=_tunnel(data, found) if kind == "gretap" and data else None,
         )
+
+
+def _vlan(data: dict[int, bytes]) -> int | None:
+    """Return the VLAN of an interface for one; None where its tags are another protocol's, such as 802.1ad."""
+    if data.get(_VLAN_PROTOCOL, _PROTOCOL_8021Q) != _PROTOCOL_8021Q:
+        return None
+    return int(struct.unpack_from("=H", data[_VLAN_ID])[0])
+
+
+def _forwards(device: dict[int, bytes]) -> bool:
+    settings = netlink.attributes(netlink.attributes(device.get(_IFLA_AF_SPEC, b"")).get(socket.AF_INET, b""))
+    return _INET_CONF in settings and _FORWARDING_SET.unpack_from(settings[_INET_CONF])[0] != 0
 
 
 def _tunnel(data: dict[int, bytes], device: dict[int, bytes]) -> GreTunnel:
