@@ -84,23 +84,33 @@ def test_a_sub_interface_may_be_called_as_one_likes_and_must_forward() -> None:
     assert "ip_forward=1" in hints(lambda: lab10.check_gateways(NetworkState(nodes)))[-1]
 
 
-class Pinged:
-    """A lab whose pings are answered, or not."""
+EVERY = ("10.0.10.1", "10.0.10.2", "10.0.20.3", "10.0.20.4")
 
-    def __init__(self, state: NetworkState, *answered: str, ttl: int = 63) -> None:
-        self._state, self._answered, self._ttl = state, answered, ttl
+
+class Pinged:
+    """A lab whose pings are answered, or not. ``lost`` are two hosts of which the first gets no answer."""
+
+    def __init__(self, state: NetworkState, *answered: str, ttl: int = 63, lost: tuple[str, str] | None = None) -> None:
+        self._state, self._answered, self._ttl, self._lost = state, answered, ttl, lost
+        self.asked: list[tuple[str, str]] = []
+        self._source = ""
 
     def state(self) -> NetworkState:
         """As given."""
         return self._state
 
     def __getitem__(self, name: str) -> Pinged:
+        self._source = name
         return self
 
     def cmd(self, command: str) -> str:
         """What ping says."""
-        count = int(command.split()[-1] in self._answered)
-        reply = f"64 bytes from h: icmp_seq=1 ttl={self._ttl} time=1 ms\n\n" if count else "\n"
+        address = command.split()[-1]
+        pair = (self._source, f"h{address[-1]}")
+        self.asked.append(pair)
+        count = int(address in self._answered and pair != self._lost)
+        ttl = 64 if {*pair} in ({"h1", "h2"}, {"h3", "h4"}) else self._ttl
+        reply = f"64 bytes from h: icmp_seq=1 ttl={ttl} time=1 ms\n\n" if count else "\n"
         return f"{reply}1 packets transmitted, {count} received, {100 - 100 * count}% packet loss\n"
 
 
@@ -116,12 +126,12 @@ class Mended(Pinged):
 
 
 def test_a_ping_is_tried_again_as_its_error_may_be_of_a_question_from_before() -> None:
-    assert lab10.check_reachability(Mended(BUILT, "10.0.10.2", "10.0.20.3")).passed
+    assert lab10.check_reachability(Mended(BUILT, *EVERY)).passed
 
 
 def test_a_ping_that_is_lost_names_what_is_configured_wrong() -> None:
     both = ("10.0.10.2", "10.0.20.3")
-    assert lab10.check_reachability(Pinged(BUILT, *both)).passed
+    assert lab10.check_reachability(Pinged(BUILT, *EVERY)).passed
     wrong = live("s1-eth5", vlans=Membership(None, (10,)))
     found = the_failure(lab10.check_reachability(Pinged(wrong, both[0])))
     assert found.description == "h1 pings h3"
@@ -129,8 +139,22 @@ def test_a_ping_that_is_lost_names_what_is_configured_wrong() -> None:
     found = the_failure(lab10.check_reachability(Pinged(BUILT, both[0])))
     assert "tcpdump" in found.hint
     assert "sends packets" in the_failure(lab10.check_reachability(BUILT)).reason
-    found = the_failure(lab10.check_reachability(Pinged(BUILT, *both, ttl=64)))
+    found = failed(lab10.check_reachability(Pinged(BUILT, *EVERY, ttl=64)))[0]
     assert (found.description, "no router" in found.reason) == ("h1 pings h3", True)
+
+
+@pytest.mark.parametrize("pair", [("h1", "h4"), ("h2", "h3"), ("h2", "h4"), ("h3", "h4")])
+def test_pings_of_the_other_hosts_are_told_where_they_are_lost(pair: tuple[str, str]) -> None:
+    """A rule on r1 that drops what one host sends is no setting of a port, a gateway or of forwarding."""
+    found = the_failure(lab10.check_reachability(Pinged(BUILT, *EVERY, lost=pair)))
+    assert (found.description, found.reason) == (f"{pair[0]} pings {pair[1]}", "no answer")
+
+
+def test_on_open_vswitch_nothing_is_asked_of_h4_whose_address_the_switch_is_not_to_learn() -> None:
+    switch = OpenVSwitch(BUILT, *EVERY)
+    assert lab10.check_ovs(switch).passed
+    assert switch.asked == [("h1", "h2"), ("h1", "h3"), ("h2", "h3")]
+    assert "h2 pings h3" in said(lab10.check_ovs(OpenVSwitch(BUILT, *EVERY, lost=("h2", "h3"))))
 
 
 ORIGIN = Origin("linklab echo 1", "7.3.4")
@@ -164,6 +188,27 @@ def test_predictions_stand_next_to_what_was_measured() -> None:
     found = lab10.check_share_runs(SHARE_RUNS).surprises
     assert [it.slip for it in found] == ["that is what h1 offers", "that shares equally, as TCP tends to do"]
     assert [it.measured for it in found] == pytest.approx([4.7, 2.0], rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("duration_s", "window_s", "says"),
+    [
+        (6, (0, 6), "8 % of the time that counts"),
+        (6, None, "8 % of the time that counts"),
+        (6, (0, 0.5), "97 % of the time that counts"),
+        (6, (5.5, 6), "only 0.5 s count"),
+        (6, (2, 6), ""),
+        (10, (2, 10), ""),
+        (10, None, ""),
+    ],
+)
+def test_the_time_that_counts_begins_when_the_queue_is_full(
+    duration_s: float, window_s: tuple[float, float] | None, says: str
+) -> None:
+    sent = SHARE_RUNS["30/90"].of(ConstantRateResult)
+    results = tuple(replace(it, flow=replace(it.flow, duration_s=duration_s, window_s=window_s)) for it in sent)
+    result = lab10.check_share_runs({**SHARE_RUNS, "30/90": Run(results, 0.0)})
+    assert says in the_failure(result).reason if says else result.passed
 
 
 @pytest.mark.parametrize(("change", "says"), [({"dither": False}, "dither=False"), ({"duration_s": 1}, "duration_s=1")])
@@ -212,7 +257,7 @@ class Unset(OpenVSwitch):
 
 
 def test_an_open_vswitch_is_judged_by_its_ports_and_by_pings() -> None:
-    both = ("10.0.10.2", "10.0.20.3")
+    both = EVERY
     assert lab10.check_ovs(OpenVSwitch(BUILT, *both)).passed
     assert "no Open vSwitch" in said(lab10.check_ovs(Pinged(BUILT, *both)))
     found = the_failure(lab10.check_ovs(Unset(BUILT, *both)))
@@ -222,6 +267,7 @@ def test_an_open_vswitch_is_judged_by_its_ports_and_by_pings() -> None:
 
 
 WITHOUT_20 = live("s1-eth5", vlans=Membership(None, (10,)))
+OTHER_H1 = live("s1-eth1", vlans=Membership(30), state=WITHOUT_20)
 BOTH_IN_10 = live("s1-eth4", vlans=Membership(10), state=live("s1-eth3", vlans=Membership(10), state=WITHOUT_20))
 
 
@@ -269,6 +315,9 @@ test_wrong_ones_are_refused_and_named = refused(
             (3, None, "not measured yet"),
             (3, pinged("h3", "h4", 3, BUILT), "s1-eth5 was: trunk of VLANs 10, 20"),
             (3, pinged("h3", "h4", 3, live("s1-eth5", vlans=None)), "s1-eth5 was: trunk of all VLANs"),
+            (3, pinged("h3", "h4", 3, live("s1-eth5", vlans=Membership(None, (10, 30)))), "trunk of VLANs 10, 30"),
+            (3, pinged("h3", "h4", 3, live("s1-eth5", vlans=Membership(10))), "s1-eth5 was: VLAN 10"),
+            (3, pinged("h3", "h4", 3, OTHER_H1), "h1's port was of VLAN 30"),
             (3, pinged("h3", "h4", 3, BOTH_IN_10), "h3's port was of VLAN 10"),
             (3, pinged("h1", "h3", 0), "there is no PingFlow h3-h4"),
             (3, pinged("h3", "h4", 0), "0 of 3 pings were answered"),

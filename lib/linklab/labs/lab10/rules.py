@@ -5,8 +5,9 @@ Expectations follow from the testbeds in `linklab.network.catalogue`, none is wr
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from math import fsum
 from pathlib import Path
 from typing import Final
@@ -18,7 +19,7 @@ from linklab.grade.choices import choices, letter
 from linklab.grade.measured import measured, results_of
 from linklab.grade.predictions import Predictions
 from linklab.grade.questions import Slip, Value, asked, asked_each, stated
-from linklab.grade.reachability import Checkable, of_topo, ping, pings_answered, running, state_of
+from linklab.grade.reachability import Checkable, LiveLab, of_topo, ping, pings_answered, running, state_of
 from linklab.grade.result import Result, guarded
 from linklab.grade.wanted import Wanted, at_least, exactly, refuse_another_network, require_result, require_run
 from linklab.labs.claims import claim, contradicts
@@ -27,7 +28,7 @@ from linklab.labs.lab10.vlans import OPEN_VSWITCH, gateway_checks, port_checks
 from linklab.measure import ConstantRateFlow, ConstantRateResult, EchoFlow, EchoResult, PingFlow, Run
 from linklab.measure.flows import FlowOf
 from linklab.network import Network, by_name, path
-from linklab.network.catalogue import l3_switch, router_on_a_stick
+from linklab.network.catalogue import SWITCH_QUEUE_PACKETS, l3_switch, router_on_a_stick
 from linklab.network.state import Membership
 from linklab.network.theory import cable_rtt_ms, datagram_wire_bytes
 from linklab.units import ETHERNET_HEADER_BYTES, IPV4_HEADER_BYTES, UDP_HEADER_BYTES, transmission_ms
@@ -70,6 +71,9 @@ _LEAST_EXCHANGES: Final = 20
 _TRUNK: Final = "s1-eth5"
 _SHORTEST_S: Final = 4
 """Least duration of senders that share a link: the text asks for 6 s."""
+_MOST_BEFORE: Final = 0.05
+"""Largest share of the time that counts in which the queue still fills. All 10 s of a longer run pass."""
+_LEAST_COUNTED_S: Final = 2
 
 
 def _own(lab: Checkable) -> Checkable:
@@ -94,20 +98,37 @@ def check_gateways(lab: Checkable) -> Iterator[Check]:
 
 @guarded("Lab 10, reachability")
 def check_reachability(lab: Checkable) -> Iterator[Check]:
-    """Let h1 ping h2 in its VLAN and h3 in the other, and judge the answers. Raises LabError if no lab is running."""
+    """Let h1 ping h2 in its VLAN and h3 in the other, and judge the answers; where both come, let all others ping.
+
+    Raises LabError if no lab is running.
+    """
     live = running(_own(lab))
+    yield from _pinged(live, [pair for pair in combinations(_HOSTS, 2) if pair not in _SHOWN])
+
+
+_HOSTS: Final = ("h1", "h2", "h3", "h4")
+_SHOWN: Final = (("h1", "h2"), ("h1", "h3"))
+"""Pings that have a row each; those of other hosts have one only if they are lost."""
+
+
+def _pinged(live: LiveLab, others: Sequence[tuple[str, str]]) -> Iterator[Check]:
     state = live.state()
-    for name, target in (("h2", "10.0.10.2"), ("h3", "10.0.20.3")):
-        what = f"h1 pings {name}"
-        printed = ping(live, "h1", target)
+    lost = False
+    for source, name in (*_SHOWN, *others):
+        if (source, name) not in _SHOWN and lost:
+            return
+        what, target = f"{source} pings {name}", _STICK.address_of(name)
+        printed = ping(live, source, target)
+        routed = (source in _INSIDE) != (name in _INSIDE)
         if pings_answered(printed):
-            if name == "h3" and "ttl=64" in printed:  # Linux sends with 64, and each router takes one off
-                hint = "h1 and h3 are in two VLANs and two subnets: their packets go by r1"
+            if routed and "ttl=64" in printed:  # Linux sends with 64, and each router takes one off
+                hint = f"{source} and {name} are in two VLANs and two subnets: their packets go by r1"
                 yield Check.failing(what, "the answer came past no router (ttl=64)", hint, "an answer by r1", "ttl=64")
-            else:
+            elif (source, name) in _SHOWN:
                 yield Check.passing(what, "an answer", "answered")
             continue
-        broken = [it for it in (*port_checks(state), *(gateway_checks(state) if name == "h3" else ())) if not it.passed]
+        lost = True
+        broken = [it for it in (*port_checks(state), *(gateway_checks(state) if routed else ())) if not it.passed]
         hint = (
             f"{broken[0].description}: {broken[0].reason}"
             if broken
@@ -128,7 +149,8 @@ def check_ovs(lab: Checkable) -> Iterator[Check]:
         raise Refuse("s1", "this switch is no Open vSwitch", 'start it with lab = start(Cables(), switch="ovs")')
     unset = (_TRUNK,) if "[]" in bridges_and_trunks else ()
     yield from port_checks(live.state(), OPEN_VSWITCH, unset)
-    yield from check_reachability(live).checks
+    # h4 sends nothing here: what the switch has learned is asked next, and it is to know no address of h4
+    yield from _pinged(running(_own(live)), [("h2", "h3")])
 
 
 def _rtt(name: str, asked_for: EchoPath) -> Value:
@@ -233,6 +255,8 @@ def check_share_runs(runs: object) -> Result:
         ]
         run = require_run(what, given, wanted, how, {FlowOf: send})
         link = fairness_network(setting, RATE_MBPS).link("t1-s1")
+        for it in run.of(ConstantRateResult):
+            _refuse_window(what, it.flow, _filling_s(setting))
         passing = sum(
             it.throughput_mbps * datagram_wire_bytes(link, it.flow.payload_bytes) / it.flow.payload_bytes
             for it in run.of(ConstantRateResult)
@@ -252,6 +276,28 @@ def check_share_runs(runs: object) -> Result:
         for it in run.of(ConstantRateResult)
     }
     return PREDICTIONS.compared(result, "shares", seen)
+
+
+def _filling_s(setting: str) -> float:
+    """Return how long the queue of t1's link fills, during which nobody loses a packet, by theory."""
+    link = fairness_network(setting, RATE_MBPS).link("t1-s1")
+    flows = senders(setting, RATE_MBPS)
+    frame_bytes = datagram_wire_bytes(link, flows[0].payload_bytes)
+    offered_mbps = fsum(it.rate_mbps for it in flows) * frame_bytes / flows[0].payload_bytes
+    return SWITCH_QUEUE_PACKETS * transmission_ms(frame_bytes, offered_mbps - RATE_MBPS) / 1000
+
+
+def _refuse_window(what: str, flow: ConstantRateFlow, filling_s: float) -> None:
+    """Refuse a run of which too little time counts, or too much of it before the queue is full."""
+    start_s, end_s = flow.window
+    before = max(0.0, min(end_s, filling_s) - start_s) / (end_s - start_s)
+    how, expected = "write window_s=(2, 6), as in the text above", "the last 4 s of 6"
+    found = f"{start_s:g} to {end_s:g} s"
+    if before > _MOST_BEFORE:
+        reason = f"{100 * before:.0f} % of the time that counts, {found}, is before the queue is full: nobody loses"
+        raise Refuse(what, reason, how, expected, found)
+    if end_s - start_s < _LEAST_COUNTED_S:
+        raise Refuse(what, f"only {end_s - start_s:g} s count, {found}: that is chance", how, expected, found)
 
 
 # --- What is predicted, and questions with options
@@ -335,6 +381,7 @@ def check_pairs(answers: object) -> Result:
 
 
 _CUT_VLAN: Final = 20
+_CUT_TRUNK: Final = Membership(None, (10,))
 
 
 def _stays_inside(given: object) -> Check:
@@ -351,12 +398,18 @@ def _stays_inside(given: object) -> Check:
             "Open vSwitch: ovs-vsctl set port s1-eth5 trunks=10. A bridge: bridge vlan del dev s1-eth5 vid 20",
         )
         raise Refuse(what, f"{_TRUNK} was: {vlans or 'trunk of all VLANs'}", step, "a trunk without VLAN 20")
-    for name, port in (("h3", "s1-eth3"), ("h4", "s1-eth4")):
+    if vlans != _CUT_TRUNK:
+        only = f"the sentence removes VLAN {_CUT_VLAN} from the trunk, and changes nothing else"
+        raise Refuse(what, f"{_TRUNK} was: {vlans}", only, str(_CUT_TRUNK), str(vlans))
+    for name, vlan in (("h3", _CUT_VLAN), ("h4", _CUT_VLAN), ("h1", 10), ("h2", 10)):
+        port = f"s1-eth{name[1:]}"
         face = state.interface("s1", port) if state is not None else None
         found = face.vlans if face is not None else None
-        if found != Membership(_CUT_VLAN):
+        if found != Membership(vlan):
             hint = f"the sentence speaks of hosts of VLAN {_CUT_VLAN}: {port} must be an access port of it"
-            raise Refuse(what, f"{name}'s port was of {found or 'no VLAN'}", hint, f"VLAN {_CUT_VLAN}")
+            if vlan != _CUT_VLAN:
+                hint = f"the sentence changes the trunk alone: {port} must be an access port of VLAN {vlan}, as before"
+            raise Refuse(what, f"{name}'s port was of {found or 'no VLAN'}", hint, f"VLAN {vlan}")
     answered = run.sent_packets - run.lost_packets
     return contradicts(
         "h3 and h4 are cut off from each other",

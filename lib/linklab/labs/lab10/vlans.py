@@ -70,7 +70,7 @@ def gateway_checks(state: NetworkState) -> Iterator[Check]:
         have = _of_vlan(router, number)
         misplaced = _in_subnet(router, address, have)
         if have is None:
-            reason = f"r1 has no sub-interface for VLAN {number}"
+            reason = f"r1 has no sub-interface for VLAN {number} (802.1Q)"
             hint = (
                 (
                     "a host sends packets for other subnets to its gateway: which interface has the "
@@ -105,7 +105,8 @@ def gateway_checks(state: NetworkState) -> Iterator[Check]:
     if router is not None and router.forwarding:
         yield Check.passing("r1 forwards", "on", "on")
     else:
-        yield Check.failing("r1 forwards", "forwarding is off", forwarding_hints("r1"), "on", "off")
+        reason = "forwarding is off, or off at an interface"
+        yield Check.failing("r1 forwards", reason, forwarding_hints("r1"), "on", "off")
 
 
 def _in_subnet(
