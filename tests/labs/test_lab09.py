@@ -41,6 +41,21 @@ def test_the_largest_jitter_is_not_the_last() -> None:
     assert "the largest J" in said(lab09.check_jitter(largest_ms))
 
 
+def test_a_packet_as_late_as_the_buffer_is_not_late() -> None:
+    def in_ms(arrivals_s: list[float], timestamps_s: list[float], buffer_ms: float) -> float:
+        waited = [1e3 * (a - t) for a, t in zip(arrivals_s, timestamps_s, strict=True)]
+        return 100 * sum(it - waited[0] > buffer_ms for it in waited) / len(waited)
+
+    def with_equal(arrivals_s: list[float], timestamps_s: list[float], buffer_ms: float) -> float:
+        first_s = arrivals_s[0] - timestamps_s[0]
+        late = [a - t - first_s >= buffer_ms / 1000 for a, t in zip(arrivals_s, timestamps_s, strict=True)]
+        return 100 * sum(late) / len(late)
+
+    assert lab09.check_late(late_percent).passed
+    assert lab09.check_late(in_ms).passed
+    assert "just as late as the buffer" in said(lab09.check_late(with_equal))
+
+
 # --- Runs
 
 
@@ -140,6 +155,7 @@ SHORT_PINGS = "".join(f"64 bytes from 10.0.2.2: icmp_seq={it} ttl=62 time={1.4 *
 
 WRONG: Table = {
     lab09.check_watch: [
+        ("listening on r1-eth2, link-type EN10MB (Ethernet)\n" + 10 * LINE, PINGS, "tcpdump listened on r1-eth2"),
         ("listening on r1-eth1", PINGS, "not the output of tcpdump -n with a UDP packet"),
         (2 * LINE, PINGS, "2 packets between h1 and h2"),
         (9 * LINE.replace("1328", "64"), PINGS, "UDP lengths 64"),
@@ -156,7 +172,8 @@ test_what_is_wrong_is_refused_and_named = refused(WRONG)
 
 
 def test_what_was_watched_passes() -> None:
-    assert lab09.check_watch("listening on r1-eth1\n" + 10 * LINE, PINGS).passed
+    for place in ("r1-eth1", "r1-eth1, link-type EN10MB", "any, link-type LINUX_SLL2"):
+        assert lab09.check_watch(f"listening on {place}\n" + 10 * LINE, PINGS).passed
 
 
 # --- What the runs say

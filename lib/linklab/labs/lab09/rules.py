@@ -232,6 +232,8 @@ _LATE: Final = Trial(
         "packets that come later and later": ((1.0, 1.030, 1.060, 1.090, 1.120), (*_MEANT, 0.040), 50.0),
         "a pause of the sender": ((3.0, 3.004, 3.604), (1.0, 1.004, 1.600), 20.0),
         "a first packet that had to wait": ((5.040, 5.042, 5.120), (2.0, 2.010, 2.020), 7.0),
+        # sums of powers of 2, which no order of subtraction rounds
+        "a packet as late as the buffer": ((4.0, 4.125, 4.5, 4.625), (1.0, 1.125, 1.25, 1.5), 125.0),
     },
     (
         "a packet is late if it comes after its turn: when does the player show it?",
@@ -245,6 +247,8 @@ _LATE: Final = Trial(
                 "divide it by the number of all packets, times 100"),
         Formula(lambda a, t, b: _late_percent(a, t, 1000 * b), "that takes the buffer for seconds",
                 "buffer_ms / 1000 is the buffer in seconds"),
+        Formula(lambda a, t, b: _late_percent(a, t, math.nextafter(b, 0)),
+                "that counts packets that are just as late as the buffer", "the player can still show them: write >"),
         Formula(lambda a, t, b: _late_by(a, t, b, before=True), "that compares each packet with the one before",
                 _SINCE_FIRST),
         Formula(lambda a, t, b: _late_by(a, t, b, before=False), "that leaves out the timestamps", _SINCE_FIRST),
@@ -420,6 +424,8 @@ _UDP_LINE: Final = re.compile(
     r"(?:^|\s)([\d.]+)\.\d+ > ([\d.]+)\.\d+: [^>\n]{0,200}?UDP, length (\d{1,6})\b", re.MULTILINE
 )
 """A UDP packet in tcpdump's output. With -e the frame's addresses stand before it, with -v it begins a line."""
+_LISTENING: Final = re.compile(r"^(?:tcpdump: )?listening on ([^\s,]+)", re.MULTILINE)
+_WATCHED: Final = NETWORKS["wan"].links[2].ends[0].interface
 _FEWEST: Final = {"packets": 5, "pings": 20}
 
 
@@ -434,6 +440,10 @@ def _dump_check(dump: object) -> Check:
     what, wanted = "packets in tcpdump", f"{_FEWEST['packets']} or more packets of the video, from h1 to h2"
     command = 'before you send the video: dump = lab["r1"].popen("tcpdump -n -c 10 -i r1-eth1 udp")'
     packets = require_printed(what, dump, "tcpdump -n with a UDP packet", _UDP_LINE.findall, command)
+    for place in _LISTENING.findall(str(dump)):
+        if place not in (_WATCHED, "any"):
+            reason = f"tcpdump listened on {place}: packets do not leave r1 for the WAN there"
+            return Check.failing(what, reason, f"listen on r1's interface to the WAN; {command}", wanted, place)
     ends = {NETWORKS["wan"].address_of(name) for name in ("h1", "h2")}
     sizes = [int(size) for source, destination, size in packets if {source, destination} == ends]
     if len(sizes) < _FEWEST["packets"] or set(sizes) != {RTP_PACKET_BYTES}:
