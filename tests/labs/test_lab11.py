@@ -131,6 +131,16 @@ def test_honest_looks_pass(samples: object) -> None:
     assert isinstance(figures.look_figure(samples), Drawing)
 
 
+def computed(at_s: float) -> tuple[float, ...]:
+    """A sample as theory has it: Reno between two losses, 4.05 s apart."""
+    losses, since_s = divmod(at_s, 4.05)
+    window = int((2 * since_s / 0.0006056 + 66.5**2) ** 0.5)
+    return at_s, window, 67, window * 0.6056, 136 + losses, window - 33
+
+
+COMPUTED = [computed(at_s) for at_s, *_ in SAMPLES]
+
+
 READ_OR_LOOKED: Table = {
     functions.check_read: [
         (lambda text: [in_order(text)[at] for at in (0, 2, 1, 3)], "it gives"),
@@ -153,6 +163,10 @@ READ_OR_LOOKED: Table = {
         (each(lambda s, c, t, r, a, q: (s, q, t, r, a, c)), "window"),
         ([(*one[:5], two[5]) for one, two in zip(SAMPLES, SAMPLES[25:], strict=False)], "window minus queue"),
         (each(lambda s, c, t, r, a, q: (s, 2 * c, t, r, a, q)), "largest window"),
+        # what was computed in place of sampled
+        (COMPUTED, "no sample shows a loss's repair"),
+        ([(*it[:1], it[1] + 0.25, *it[2:]) for it in COMPUTED], "ss and tc print whole packets"),
+        ([(*it[:2], None, *it[3:]) for it in COMPUTED], "no threshold after a loss"),
     ],
 }
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 from linklab.analysis.congestion import loss_times_s, reno_period_s
 from linklab.analysis.tcp_model import Pipe
 from linklab.grade.check import Check, Refuse, a_kind
-from linklab.grade.questions import as_number, is_missing
+from linklab.grade.questions import as_number, four_digits, is_missing
 from linklab.grade.result import guarded
 from linklab.grade.student_functions import Formula, Trial
 from linklab.labs.printed import connections
@@ -282,9 +282,11 @@ def look_checks(looks: Sequence[Look], pipe: Pipe) -> Iterator[Check]:
         raise Refuse(
             "samples", found, "let iperf3 run for 20 s (-t 20), and sample in each round of the loop", many, found
         )
-    yield Check.passing("samples", many, found)
     full, bdp, full_ms = pipe.full_window_packets, pipe.bdp_packets, pipe.base_ms + pipe.full_queue_ms
     settled, gap_s = settled_looks(looks), lasted_s / (len(looks) - 1)
+    if reason := _not_printed(looks, settled, pipe):
+        raise Refuse("samples", reason, "append what ss and tc print, in each round of the loop", many, found)
+    yield Check.passing("samples", many, found)
     top, highest_ms = max(look.cwnd for look in settled), max(look.rtt_ms for look in settled)
     busy = [it.cwnd - it.queue for it in settled if it.queue > _APART_PACKETS and it.cwnd < it.threshold * 2]
     times = loss_times_s(((look.at_s, look.again) for look in looks), 3 * full_ms / 1000)
@@ -318,8 +320,28 @@ def look_checks(looks: Sequence[Look], pipe: Pipe) -> Iterator[Check]:
         yield Check.failing(what, "they do not grow from sample to sample", hint, expected, f"{again[-1]:g}")
 
 
+def _not_printed(looks: Sequence[Look], settled: Sequence[Look], pipe: Pipe) -> str:
+    """Say why samples cannot be what ss and tc printed, but theory's numbers; empty if they can.
+
+    While a loss is repaired, for two round trips, the round trip is still long and the window is small already.
+    """
+    packets = (number for look in looks for number in (look.cwnd, look.again, look.queue))
+    if (part := next((it for it in packets if it != math.floor(it)), None)) is not None:
+        return f"{part:g} packets: ss and tc print whole packets"
+    last = looks[-1]
+    if last.again and math.isinf(last.threshold):
+        return "there is no threshold after a loss: ss prints ssthresh then"
+    if all(
+        abs(look.rtt_ms - max(look.cwnd, pipe.bdp_packets) * pipe.packet_ms) < pipe.packet_ms
+        and abs(look.queue - max(0.0, look.cwnd - pipe.bdp_packets)) <= 1
+        for look in settled
+    ):
+        return "each round trip and each queue is what theory gives for the window, and no sample shows a loss's repair"
+    return ""
+
+
 def _within(what: str, value: float, low: float, high: float, unit: str, hint: str) -> Check:
-    expected, found = f"{low:.4g} to {high:.4g} {unit}", f"{value:.4g} {unit}"
+    expected, found = f"{four_digits(low)} to {four_digits(high)} {unit}", f"{four_digits(value)} {unit}"
     if low <= value <= high:
         return Check.passing(what, expected, found)
     return Check.failing(what, f"{found}", hint, expected, found)
