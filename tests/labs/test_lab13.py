@@ -56,6 +56,7 @@ WRONG: Table = {
         (ping(2000, 1950), "too little"),  # half of it
         (ping(2000, 1999), "too little"),  # a share of 1 for percent
         (ping(400, 380), "say little"),
+        (ping(2000, 1896).replace("5.2%", "4.2%"), "the text says 4.2 %"),
         (ping(2000, 1900, "10.0.1.1"), "10.0.1.1"),
         ("5 % packet loss", "not the output of ping"),
     ],

@@ -95,24 +95,29 @@ _SIZES: Final = {"": 1, "K": 1024, "M": 1024**2}
 # --- ping
 
 _PINGED: Final = re.compile(r"PING .{0,300}?\(([\d.]+)\)")
-_COUNTS: Final = re.compile(r"(\d{1,9}) packets transmitted, (\d{1,9}) received")
+_COUNTS: Final = re.compile(
+    r"(\d{1,9}) packets transmitted, (\d{1,9}) received(?:[^%\n]{0,60}? (\d{1,3}(?:\.\d{1,6})?)% packet loss)?"
+)
 _RTT: Final = re.compile(r"\btime=(\d{1,6}(?:\.\d{1,6})?) ms")
 
 
 @dataclass(frozen=True)
 class Pings:
-    """What one ping says in the end: the address, and how many requests were sent and answered."""
+    """What one ping says in the end: the address, how many requests were sent and answered, and the loss it prints."""
 
     address: str
     sent: int
     received: int
+    lost_percent: float | None
 
 
 def pings(printed: str) -> list[Pings]:
     """Return the first and the last lines of what ``ping`` printed, as a row."""
     head = _PINGED.search(printed)
     counts = _COUNTS.search(printed, head.end()) if head is not None else None
-    return [Pings(head[1], int(counts[1]), int(counts[2]))] if head is not None and counts is not None else []
+    if head is None or counts is None:
+        return []
+    return [Pings(head[1], int(counts[1]), int(counts[2]), float(counts[3]) if counts[3] else None)]
 
 
 def round_trips_ms(printed: str) -> list[float]:

@@ -64,6 +64,8 @@ PREDICTIONS: Final = Predictions("Lab 13", {"share": _share})
 
 _PINGS: Final = 2000
 _SIGMAS: Final = 4.0
+_PRINTED: Final = 0.001
+"""How far ping's own percentage may be from its counts: it prints six digits."""
 
 
 def loss_percent() -> float:
@@ -82,7 +84,10 @@ def check_netem(printed: object) -> Check:
         return Check.failing(what, f"you pinged {found.address}", f"ping the receiver, {receiver}")
     if sent < _PINGS:
         return Check.failing(what, f"{sent} pings say little about {asked_percent:g} %", f"send {_PINGS}")
-    lost = 100 * (sent - received) / sent
+    lost, printed_lost = 100 * (sent - received) / sent, found.lost_percent
+    if printed_lost is not None and abs(printed_lost - lost) > _PRINTED:
+        reason = f"{received} of {sent} received is a loss of {lost:.4g} %, and the text says {printed_lost:g} %"
+        return Check.failing(what, reason, "give what ping printed, as it is")
     spread = 100 * _SIGMAS * math.sqrt(asked_percent / 100 * (1 - asked_percent / 100) / sent)
     low, high = max(0.1, asked_percent - spread), asked_percent + spread
     expected, shown = f"{asked_percent:g} % lost, {low:.1f} to {high:.1f} of {sent} by chance", f"{lost:.3g} %"
