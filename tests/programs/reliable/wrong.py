@@ -114,6 +114,24 @@ WRONG: Final[dict[str, Wrong]] = {
         ("self.rto_s = max(LEAST_RTO_S, ", "self.rto_s = self.grown * max(LEAST_RTO_S, "),
         (_DOUBLED, "self.rto_s, self.grown = min(1.6 * self.rto_s, 2.0), min(1.6 * self.grown, 20.0)"),
     ),
+    "its deviation never moves": Wrong(
+        _TIME,
+        "learns a long round trip",
+        (
+            "self.rttvar_s = 0.75 * self.rttvar_s + 0.25 * abs(self.srtt_s - rtt_s)\n"
+            "            self.srtt_s = 0.875 * self.srtt_s + 0.125 * rtt_s",
+            "self.srtt_s, self.rttvar_s = rtt_s, rtt_s / 2",
+        ),
+    ),
+    "it backs off once for each packet": Wrong(
+        _WINDOW,
+        "a loss in a window",
+        (
+            "            self.transmit(number)\n"
+            "        if self.first in overdue:  # once for all that were lost together\n",
+            "            self.transmit(number)\n",
+        ),
+    ),
     "it sends all at once": Wrong(_WINDOW, "no more than WINDOW", (_HELD, "= connection, packets, 100")),
     "twice the window": Wrong(_WINDOW, "no more than WINDOW", (_HELD, "= connection, packets, 2 * window")),
     "it ends when all is sent": Wrong(

@@ -39,6 +39,11 @@ _PACKETS: Final = 30
 _GROWS: Final = Impairments(late_from=11, late_s=_LATE_S)
 _LEARNING: Final = 8
 """How often a timeout of a round trip, of 40 ms, expires before it has doubled to more than 1.2 s; and three more."""
+_SETTLED: Final = 1.75
+"""So many round trips the timeout may be where all were equal: RFC 6298's is one, and 1 ms."""
+_DEVIATION: Final = (
+    "equal round trips leave no deviation: each sample makes RTTVAR smaller, RTTVAR = 3/4 RTTVAR + 1/4 |SRTT - R|"
+)
 _NEAR: Final = "it is SRTT + max(G, 4 * RTTVAR), all in seconds; you may set a lower limit, of 1 s at most"
 _LEARN: Final = (
     "the round trip is longer than the timeout: the timeout must learn from it",
@@ -105,7 +110,20 @@ def karn(played: Transfers) -> Observed:
         expected, found = f"{most} repeats at most, while it learns", f"{transfer.repeats} of {len(transfer.up)}"
         if transfer.repeats > most:
             return Observed(f"{name}: nothing was lost, and packets were sent again", "", expected, found)
-    return Observed(expected=expected, found=found)
+    settled = _settled(_minute(played))
+    return settled if settled.reason else Observed(expected=expected, found=found)
+
+
+def _settled(transfer: PlayedTransfer) -> Observed:
+    """Judge the timeout after more than twenty equal round trips, by when the first lost packet was sent again."""
+    for early, late in pairwise(transfer.up):
+        if not early.passed:
+            wait_s, trip_s = late.s - early.s, cycle_of(transfer)
+            if wait_s <= _SETTLED * trip_s:
+                break
+            reason = f"after equal round trips of {trip_s:.2f} s the timeout was {wait_s:.2f} s"
+            return Observed(reason, _DEVIATION, f"{trip_s:.2f} to {_SETTLED * trip_s:.2f} s", f"{wait_s:.2f} s")
+    return Observed()
 
 
 @check("cost of loss", needs=_ALONE)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import Final
 
 from linklab.programs.checks import Observed, check
 from linklab.programs.engine.datagrams import Impairments
 from linklab.programs.reliable import judging
 from linklab.programs.reliable.faults import wrong_with
-from linklab.programs.reliable.judging import SILENT_FROM, TIMEOUT, USUAL, WHOLE, all_arrive, content, too_few
-from linklab.programs.reliable.transfers import TransferPlan, Transfers
+from linklab.programs.reliable.judging import FIRST_S, SILENT_FROM, TIMEOUT, USUAL, WHOLE, all_arrive, content, too_few
+from linklab.programs.reliable.transfers import PlayedTransfer, TransferPlan, Transfers
 
 _SHORT_S: Final = 3.0
+_BACKED_OFF: Final = 3
+"""So many times as long as the gap before a gap may be: a timeout doubles, and what was sent is looked at late."""
 
 
 @check("share 8", needs=["arrives"])
@@ -36,10 +39,8 @@ def no_repeats_in_window(played: Transfers) -> Observed:
 @check("within window", needs=["arrives"])
 def within_window(played: Transfers) -> Observed:
     """no more than WINDOW packets are on their way"""
-    window = 4
-    impairments = Impairments(silent_from=SILENT_FROM, silent_s=_SHORT_S)
-    plan = TransferPlan(content(USUAL), window, impairments=impairments)
-    transfer = played.play("window 4, nothing passes for 3 s", plan)
+    transfer = _silence_of_4(played)
+    window = transfer.plan.window
     if not transfer.silent:
         return too_few(transfer)
     sent = {one.digest for one in transfer.silent}
@@ -55,6 +56,12 @@ def within_window(played: Transfers) -> Observed:
             reason, "before you send, count what is sent and not acknowledged: it must be less than WINDOW", expected
         )
     return replace(wrong_with(transfer, "after the silence"), expected=expected, found=f"{len(sent)}")
+
+
+def _silence_of_4(played: Transfers) -> PlayedTransfer:
+    impairments = Impairments(silent_from=SILENT_FROM, silent_s=_SHORT_S)
+    plan = TransferPlan(content(USUAL), 4, impairments=impairments)
+    return played.play("window 4, nothing passes for 3 s", plan)
 
 
 @check("rough", needs=["arrives"])
@@ -96,4 +103,21 @@ def both_end(played: Transfers) -> Observed:
 @check("cost of loss 8", needs=["arrives"])
 def loss_in_window(played: Transfers) -> Observed:
     """a loss in a window costs a timeout, and no more"""
-    return judging.cost_of_loss(played, 8)
+    backed_off, cost = _backed_off(_silence_of_4(played)), judging.cost_of_loss(played, 8)
+    return cost if cost.reason or not backed_off.reason else backed_off
+
+
+def _backed_off(transfer: PlayedTransfer) -> Observed:
+    """Judge the gaps between the tries of a silence's first packet: a timeout doubles once for all that were lost."""
+    first = transfer.silent[0].digest if transfer.silent else ""
+    times = [one.s for one in transfer.up if one.digest == first]
+    gaps = [late - early for early, late in pairwise(times)]
+    shown = ", ".join(f"{gap:.2f}" for gap in gaps) + " s"
+    if all(late <= _BACKED_OFF * max(early, FIRST_S) for early, late in pairwise(gaps)):
+        return Observed(found=shown)
+    return Observed(
+        "nothing passed for 3 s, and a packet waited for more than twice its last wait until it was sent again",
+        "double the timeout once for all packets that were lost together, not once for each of them",
+        "each gap twice the one before (RFC 6298, rule 5.5)",
+        shown,
+    )
