@@ -92,7 +92,7 @@ LINKS: list[tuple[dict[str, Any], Shape, str | None]] = [
     ({"bw": 10, "use_hfsc": True}, RATE_10, None),
     (
         {"bw": 10, "delay": "5ms", "enable_red": True, "max_queue_size": 20},
-        Shape(rate_mbps=10, delay_ms=5, queue_packets=20),
+        Shape(rate_mbps=10, delay_ms=5),
         "s{}-eth1: its queue is RED, by Mininet: thresholds not checked",
     ),
     ({"bw": 10, "speedup": 20}, RATE_10, None),

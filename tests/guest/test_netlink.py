@@ -12,9 +12,11 @@ from mininet.topo import Topo
 
 import linklab
 from linklab.guest.request_loop import RequestLoop
+from linklab.labs.lab00 import rules as lab00
 from linklab.network import COURSE, TWO_HOSTS, Shape, expected_state
 from linklab.runtime.backends import Kind
 from linklab.runtime.client import LabProcess
+from tests.grade.failures import failed
 
 pytestmark = pytest.mark.lab
 
@@ -112,6 +114,22 @@ def test_what_is_read_over_netlink_is_what_iproute2_shows(virtual: Kind, tmp_pat
             for it in routes if it.get("protocol") != "kernel"
             for hop in it.get("nexthops", [it])
         }  # fmt: skip
+
+
+@pytest.mark.parametrize("early", ["enable_red", "enable_ecn"])
+def test_a_queue_that_drops_before_it_is_full_has_no_limit_in_packets(
+    early: str, virtual: Kind, tmp_path: Path
+) -> None:
+    class TwoHosts(Topo):  # type: ignore[misc]
+        def build(self) -> None:
+            self.addHost("h1", ip="10.0.0.1/24")
+            self.addHost("h2", ip="10.0.0.2/24")
+            self.addLink("h1", "h2", bw=10, delay="10ms", max_queue_size=50, **{early: True})
+
+    with linklab.start(TwoHosts(), folder=tmp_path) as lab:
+        found = failed(lab00.check_network(lab))
+    assert [it.description for it in found] == ["h1-h2: queue on both sides"]
+    assert any("enable_red= or enable_ecn= drops packets" in hint for hint in (found[0].hint, *found[0].further))
 
 
 def test_a_router_forwards_where_all_its_interfaces_do(virtual: Kind, tmp_path: Path) -> None:

@@ -127,7 +127,7 @@ LINES: list[tuple[NetworkState, NetworkState, str]] = [
         (both(delay_ms=13), ".*delay= of this link has another number"),
         (both(queue_packets=1000), ".*room for 1000 packets"),
         (both(queue_packets=100), ".*max_queue_size= of this link has another number"),
-        (both(queue_packets=None), ".*the link was made without max_queue_size=$"),
+        (both(queue_packets=None), ".*enable_red= or enable_ecn= drops packets"),
     )
 ]
 LINES += [

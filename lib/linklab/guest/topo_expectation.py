@@ -265,7 +265,7 @@ def _shape(options: dict[str, Any], node: str, interface: str, notes: list[str])
         rate_mbps=rate,
         delay_ms=delay_ms(options["delay"]) if options.get("delay") else 0.0,
         loss_percent=float(loss),
-        queue_packets=queue_packets,
+        queue_packets=None if rate is not None and _is_red(options) else queue_packets,
         overhead_bytes=options.get("overhead_bytes"),
         jitter_ms=delay_ms(options["jitter"]) if shaped and options.get("jitter") else 0.0,
     )
@@ -286,10 +286,14 @@ def _rate_mbps(options: dict[str, Any], node: str, interface: str, notes: list[s
         return None
     if options.get("use_tbf") and not options.get("use_hfsc"):
         notes.append(f"{interface}: its rate is a token bucket's, by Mininet: bucket and latency not checked")
-    if options.get("enable_ecn") or options.get("enable_red"):
+    if _is_red(options):
         notes.append(f"{interface}: its queue is RED, by Mininet: thresholds not checked")
     speedup = options.get("speedup") or 0
     return float(speedup if speedup > 0 and node.startswith("s") else mbps)
+
+
+def _is_red(options: dict[str, Any]) -> bool:
+    return bool(options.get("enable_ecn") or options.get("enable_red"))
 
 
 def _number(value: Any, word: str, interface: str) -> float:

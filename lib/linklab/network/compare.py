@@ -495,6 +495,9 @@ def _loss(case: _Mismatch) -> _Causes:
 
 def _queue(case: _Mismatch) -> _Causes:
     yield from _one_side(case)
+    # netem has a limit wherever it delays: another queue is in front of it
+    early = case.found_value is None and bool(case.found_here("delay"))
+    yield early, "enable_red= or enable_ecn= drops packets before max_queue_size= of them wait"
     yield from _argument_missing(case, "max_queue_size=")
     yield from _swapped(case)
     is_default = case.found_value == _NETEM_DEFAULT_LIMIT_PACKETS

@@ -123,7 +123,7 @@ def shapes(kernel: Netlink) -> dict[int, Shape]:
     limit is netem's, or that of the one pfifo in its place; other queues count bytes, or drop before they are full.
     """
     found: dict[int, Shape] = {}
-    with_classes = []
+    with_classes, early = [], []
     fifos: defaultdict[int, list[int]] = defaultdict(list)
     for index, kind, options in _dump(kernel, _GETQDISC, 0):
         if kind == "netem":
@@ -132,6 +132,8 @@ def shapes(kernel: Netlink) -> dict[int, Shape]:
             fifos[index].append(_FIFO.unpack_from(options)[0])
         elif kind == "tbf":
             found[index] = replace(found.get(index, Shape()), rate_mbps=_tbf_mbps(options))
+        elif kind == "red":
+            early.append(index)
         elif kind in ("htb", "hfsc"):
             with_classes.append(index)
     for index in with_classes:
@@ -143,6 +145,8 @@ def shapes(kernel: Netlink) -> dict[int, Shape]:
         shape = found.get(index, Shape())
         if shape.queue_packets is None and len(limits) == 1:
             found[index] = replace(shape, queue_packets=limits[0])
+    for index in early:  # Mininet puts netem below RED, which drops packets before netem's queue is full
+        found[index] = replace(found.get(index, Shape()), queue_packets=None)
     return found
 
 
