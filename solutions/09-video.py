@@ -229,7 +229,7 @@ lab09.figures.late_figure(runs, late_percent)
 lab09.check_late(late_percent).require()
 
 # %% [markdown] id="buffers-task"
-# **Your turn:** find the shortest buffer with which no packet of `wan` is late, in ms, and the same for `queue`. Your
+# **Your turn:** find the shortest buffer that makes no packet of `wan` late, in ms, and the same for `queue`. Your
 # function finds them for you: try buffers in steps of 1 ms. Then answer the question that the cell prints.
 
 # %% answer="buffers"
@@ -292,9 +292,10 @@ display(lab09.figures.study_table(runs), lab09.figures.spacing_table(runs, packe
 lab09.figures.rate_figure(runs)
 
 # %% [markdown] id="mean-task"
-# Your video is not the study's, so compare magnitudes, not digits. In Mininet packets come closer together than a frame
-# takes on a link of 2 Mbit/s, in the study and in your `wan`: Mininet's link lets a burst pass, as you saw in Lab 08.
-# The study's real network has no such packets.
+# Your video and its sender are not the study's, so compare magnitudes, not digits, and jitters least of all: your
+# sender paces every packet. In Mininet two packets arrive closer together than a link of 2 Mbit/s needs for one frame,
+# in the study and in your `wan`: Mininet's link lets a burst pass, as you saw in Lab 08. In the study's real network
+# the least time is 5.41 ms, about that of one frame.
 #
 # **Your turn:** answer the question that the cell prints.
 
@@ -392,7 +393,7 @@ lab09.calibration()
 #
 # **Three questions for review.**
 #
-# 1. A player of DASH gets this film over `loss`. Which number of this lab becomes 0? What does that cost?
+# 1. A player of DASH gets this film over `loss`. Which number that you measured becomes 0? What does that cost?
 #    <details><summary>Answer</summary>The damaged pictures: TCP sends lost packets again. These come later, and TCP
 #    lowers its rate after a loss. So the player needs a longer buffer, or a version with a lower rate.</details>
 # 2. All packets of a stream are 100 ms late. How large is the jitter?

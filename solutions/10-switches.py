@@ -197,7 +197,8 @@ print(lab["s1"].cmd("ovs-appctl fdb/show s1"))
 lab10.check_ovs(lab).require()
 
 # %% answer="learned"
-# `rows`: now h1 has pinged h3 and h2. How many rows does the table have? Predict, then print it.
+# `rows`: now h1 has pinged h3 and h2. How many rows does the table have? Predict, then look:
+# print(lab["s1"].cmd("ovs-appctl fdb/show s1")).
 print(lab10.question("to"))
 ### BEGIN SOLUTION
 learned = {"to": "c", "rows": 5}
@@ -218,8 +219,8 @@ lab10.check_learned(learned).require()
 # > VLAN. (2) Frames leave an access port without a tag, so the hosts need to know nothing of VLANs. (3) The trunk
 # > carries the VLANs to the router: if somebody removes VLAN 20 from it, the hosts of VLAN 20 are cut off, and h3
 # > reaches neither h1 nor h4. (4) A packet that crosses from one VLAN to the other is routed: its frame has new MAC
-# > addresses, and its TTL is one less. (5) All this is the same with a Linux bridge and with Open vSwitch, and only the
-# > commands differ.
+# > addresses, and its TTL is one less. (5) A Linux bridge and Open vSwitch divide a switch in the same way: only the
+# > commands differ, and what a port does that has no setting.
 #
 # **Your turn:** find the wrong sentence, and measure the run that shows it: change the switch, and give what
 # `measure.run(lab, measure.PingFlow(SOURCE, DESTINATION, count=3))` returns. Store the sentence's number and the run.
@@ -325,7 +326,7 @@ lab10.check_kinds(kinds).require()
 #
 # Two hosts in VLAN 10 send UDP to `t1` in VLAN 20 at constant rates. Together they send more than t1's link carries.
 # This link has 10 Mbit/s, and its queue is *drop-tail*: when it is full, it drops the next packet that arrives. With
-# datagrams of 1470 bytes (1536 on the cable), 9.57 Mbit/s of that are payload. UDP does not slow down. `70/70` means
+# datagrams of 1470 bytes (1536 on the cable), at most 9.57 Mbit/s are payload. UDP does not slow down. `70/70` means
 # that h1 and h2 each offer 7 Mbit/s of payload. `30/90` means that h1 offers 3 and h2 offers 9.
 #
 # The next cell starts this network. Then it is **your turn:** predict how much of h1's payload arrives, in Mbit/s, with
@@ -378,8 +379,8 @@ lab10.check_share_runs(share_runs).require()
 
 # %% [markdown] id="step-intro"
 # So far both senders were *out of step*: they sent each packet a little late, by a random part of the time between two
-# packets. PCs do so by themselves. In the next cell (`dither=False`) each sender sends every packet exactly when its
-# rate requires it (*in step*). What changes?
+# packets. PCs may do so by themselves. In the next cell (`dither=False`) each sender sends every packet exactly when
+# its rate requires it (*in step*). What changes?
 
 # %% id="step"
 stepped = {}
@@ -403,8 +404,8 @@ pairs = {"free": between_ms / frame_ms, "pair": "b", "step": "a"}
 lab10.check_pairs(pairs).require()
 
 # %% [markdown] id="study-question"
-# **Question.** The study reports that its Cisco switch shared the link less fairly than its PCs did. Name a possible
-# cause that you have measured, and describe a test for this cause on the study's switch.
+# **Question.** The study reports that its Cisco switch shared the link less fairly than its PCs did, at 100 Mbit/s and
+# with three senders. Name a possible cause that you have measured, and describe a test for it on the study's switch.
 
 # %% [markdown] reflect="study" points=2
 # Senders in step are enough to cause unfair shares, without any preference in the switch. Test: start the senders at
@@ -467,7 +468,7 @@ lab10.calibration()
 #   twice as many links.
 # - On short, idle cables a round trip is transmission delay, link by link, plus processing, which virtual time does not
 #   show. (Long cables add propagation delay, Lab 04.)
-# - A switch learns ports from source addresses, and floods what it does not know within the VLAN.
+# - A switch learns ports from source addresses, and floods frames to addresses that it does not know, within the VLAN.
 # - A full drop-tail queue takes the next packet, whoever sent it: who offers more gets more, in proportion only if
 #   packets come at random times. In step, one sender may have all losses.
 #
