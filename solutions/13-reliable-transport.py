@@ -90,7 +90,8 @@ print(printed)
 lab13.check_netem(printed).require()
 
 # %% answer="bits"
-# Your program needs a link that loses exactly the packets that we choose: so this cell removes netem.
+# Your program needs a link that loses exactly the packets that we choose: so this cell
+# removes netem.
 lab["relay"].cmd("tc qdisc del dev relay-eth3 root")
 print(lab["relay"].cmd("tc qdisc show dev relay-eth3"), lab13.question("bits"), sep="\n")
 ### BEGIN SOLUTION
