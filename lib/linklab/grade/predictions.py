@@ -236,9 +236,9 @@ def surprise(question: Value, predicted: float, sure_percent: float, measured: f
     """Return what is to be said of a predicted number, once it was measured."""
     expected = question.expected
     said, slip = remark(question, predicted)
-    if said == _AS_THEORY and measured and expected.value and abs(measured / expected.value - 1) > _FAR:
-        off = 100 * abs(measured / expected.value - 1)
-        said += f", and the run gave {off:.0f} % {'more' if measured > expected.value else 'less'}"
+    off = measured / expected.value - 1 if measured and expected.value else 0.0
+    if said == _AS_THEORY and abs(off) > _FAR:
+        said += f", and the run gave {abs(100 * off):.0f} % {'more' if off > 0 else 'less'}"
     return Surprise(question.what, expected.unit, predicted, sure_percent, expected.value, measured, said, slip)
 
 

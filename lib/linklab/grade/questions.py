@@ -24,8 +24,6 @@ from linklab.grade.check import Check, Hints, a_kind, collect_checks
 from linklab.grade.result import Result
 from linklab.grade.values import number_of
 
-_FIVE_DIGITS: Final = 9999.5
-_SO_MANY: Final = 1e12
 CLOSE: Final = 0.005
 """A number this near to a slip's, relative to it, is that slip's: as near as rounding to three digits leaves it."""
 
@@ -369,9 +367,14 @@ def _interval(low: float, high: float, unit: str) -> str:
     return f"{first} {unit}".rstrip() if first == last else f"{first} to {last} {unit}".rstrip()
 
 
+_FIVE_DIGITS: Final = 9999.5
+_TWELVE_DIGITS: Final = 1e12
+"""From the first on a number is shown whole; from the second on nobody counts its digits."""
+
+
 def four_digits(number: float) -> str:
     """Return a number with four digits, or with all that stand before the point."""
-    return f"{number:.0f}" if _FIVE_DIGITS <= abs(number) < _SO_MANY else f"{number:.4g}"
+    return f"{number:.0f}" if _FIVE_DIGITS <= abs(number) < _TWELVE_DIGITS else f"{number:.4g}"
 
 
 def _number_in(unit: str) -> str:

@@ -182,9 +182,15 @@ _FALL: Final = 0.9
 _RECORDED_S: Final = 24
 """How long the lab's cell reads windows: the last is read at ``end``."""
 _MISSED_S: Final = 4
+"""How much of that may be missing at either end."""
 _HANDSHAKES: Final = 4
 """The round trips that iperf3 needs before it sends."""
 _SLOW_START_S: Final = 5
+"""Where a fall is judged: after it."""
+_DEEP: Final = 0.8
+"""A fall counts that leaves less than this of a window: a smaller one was read when the window had grown again."""
+_HALVED: Final = (BETA + 0.5) / 2
+"""What tells a window that falls to 0.7 of itself from one that falls to half."""
 _CONTROL: Final = "iperf3 has a second connection, which only controls the test: take the larger window"
 _WINDOWS: Final = "windows of h1-h9, in packets"
 
@@ -291,11 +297,6 @@ def _another_run(
     if falls and median(falls) < _HALVED:
         return "the window halves at a loss, as Reno's does", f"use CUBIC, which keeps {BETA:g} of it: omit -C"
     return None
-
-
-_DEEP: Final = 0.8
-_HALVED: Final = (BETA + 0.5) / 2
-"""What tells a window that falls to 0.7 of itself from one that falls to half."""
 
 
 def _at(times_s: Sequence[float], windows: Sequence[float], time_s: float) -> float:
