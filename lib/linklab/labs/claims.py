@@ -18,8 +18,10 @@ from pathlib import Path
 
 from linklab.grade.check import Check, Hints, Refuse
 from linklab.grade.choices import choices
+from linklab.grade.measured import transfers
 from linklab.grade.questions import as_number, is_missing
 from linklab.grade.result import Result, guarded
+from linklab.measure import Run, ToolResult
 
 
 def claim(title: str, folder: Path, shown: Callable[[object], Check]) -> Callable[[object, object], Result]:
@@ -42,6 +44,14 @@ def claim(title: str, folder: Path, shown: Callable[[object], Check]) -> Callabl
             yield replace(evidence, explanation=question.explanation if evidence.passed else "")
 
     return check
+
+
+def run_of_several(given: object, pair: str) -> tuple[object, int]:
+    """Return what is given as a run, also where it is one transfer, and how many connections it opened for a pair."""
+    run = Run((given,), 0.0) if isinstance(given, ToolResult) else given
+    if not isinstance(run, Run):
+        return run, 0
+    return run, sum(it.flow.streams for it in transfers(run) if it.flow.name == pair)
 
 
 def contradicts(sentence: str, found: str, *, is_wrong: bool, step: Hints) -> Check:

@@ -28,7 +28,6 @@ from linklab.grade.measured import (
     refuse_without_theory,
     state_of_run,
     throughput_of,
-    transfers,
 )
 from linklab.grade.measured import pings as pings_of
 from linklab.grade.path_questions import (
@@ -47,11 +46,11 @@ from linklab.grade.questions import Slip, Value, as_number, asked, stated
 from linklab.grade.result import Result, guarded
 from linklab.grade.student_functions import is_one, numbers
 from linklab.grade.wanted import Wanted, at_least, at_most, exactly, refuse_another_network, require_fields, require_run
-from linklab.labs.claims import claim, contradicts
+from linklab.labs.claims import claim, contradicts, run_of_several
 from linklab.labs.own_simpleperf import own_simpleperf
 from linklab.labs.paths import beside_report, frames_dropped, pings_judged, queue_over_time, transfers_judged
 from linklab.labs.printed import ends_of_transfers, require_printed, windows_bytes
-from linklab.measure import Run, TcpResult, ToolResult, UdpFlow
+from linklab.measure import Run, TcpResult, UdpFlow
 from linklab.network import COURSE, Link, goodput_ceiling_mbps, path
 from linklab.network.state import CONGESTION_CONTROL
 from linklab.published import Entry, publication
@@ -493,9 +492,7 @@ _MORE: Final = 1.03
 
 def _several_fill_it(given: object) -> Check:
     """Judge a transfer of several connections from h1 to h9 with nobody else: it gets more than one connection."""
-    run = Run((given,), 0.0) if isinstance(given, ToolResult) else given
-    ends = PATHS["h1-h9"]
-    streams = sum(it.flow.streams for it in transfers(run) if it.flow.name == "h1-h9") if isinstance(run, Run) else 0
+    ends, (run, streams) = PATHS["h1-h9"], run_of_several(given, "h1-h9")
     if streams == 1:
         raise Refuse(_SEVERAL, "the run has one connection", "the sentence is about several: write streams=10")
     fields = (

@@ -49,7 +49,7 @@ from linklab.grade.wanted import Field, Wanted, at_least, exactly, refuse_anothe
 from linklab.labs.claims import claim, contradicts
 from linklab.labs.multiplexing import rates_mbps
 from linklab.labs.own_simpleperf import own_simpleperf
-from linklab.labs.printed import Queue, Transfer, queues, require_printed, round_trips_ms, transfers
+from linklab.labs.printed import Queue, Transfer, ends_of_transfers, queues, require_printed, round_trips_ms, transfers
 from linklab.measure import Run, UdpFlow
 from linklab.measure.flows import Flow
 from linklab.measure.headers import ip_of
@@ -168,7 +168,6 @@ _OF_CLIENT: Final = (
 
 
 _LISTENS: Final = "Server listening on"
-_FROM: Final = re.compile(r"\blocal ([\d.]{7,15}) port \d{1,5} connected to")
 _OTHER_FORM: Final = re.compile(r"^\s*\{|Bytes/sec|\[SUM\]")
 """What iperf3 prints with -J, with a capital letter behind -f, and with several connections."""
 
@@ -191,9 +190,9 @@ def _client(what: str, printed: object, load: Load) -> Transfer:
     if f"host {address}, port" not in str(printed):
         hint = f"{destination} has the address {address}: give each text its own name"
         raise Refuse(what, "this client sent to another host", hint, f"host {address}")
-    ends = course_network().address_of(source)
-    if any(end != ends for end in _FROM.findall(str(printed))):
-        raise Refuse(what, "this client ran on another host", f'start it with lab["{source}"].popen', f"host {ends}")
+    own = course_network().address_of(source)
+    if any(ran_on != own for ran_on, _ in ends_of_transfers(str(printed))):
+        raise Refuse(what, "this client ran on another host", f'start it with lab["{source}"].popen', f"host {own}")
     if "Reverse mode" in str(printed):
         raise Refuse(what, f"{destination} sent, in the opposite direction", "omit -R", "from the client")
     arrived = next((row for row in rows if row.side == "receiver" and row.all_datagrams is None), None)

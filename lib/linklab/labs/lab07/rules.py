@@ -51,10 +51,10 @@ from linklab.grade.questions import (
 from linklab.grade.result import Result, guarded
 from linklab.grade.student_functions import Formula, Trial
 from linklab.grade.wanted import Wanted, at_least, refuse_another_network, require_run, require_type
-from linklab.labs.claims import claim, contradicts
+from linklab.labs.claims import claim, contradicts, run_of_several
 from linklab.labs.multiplexing import mean_connections, mean_connections_mbps, own_parallel_simpleperf, rates_mbps
 from linklab.labs.printed import connections, require_printed
-from linklab.measure import Repeats, Run, ToolResult, UdpFlow
+from linklab.measure import Repeats, Run, UdpFlow
 from linklab.network import goodput_ceiling_mbps
 
 __all__ = ["CONNECTIONS", "mean_connections_mbps", "own_parallel_simpleperf", "rates_mbps", "t95"]
@@ -477,8 +477,7 @@ _CLEARLY: Final = 1.05
 
 def _nothing_left(given: object) -> Check:
     """Judge a transfer of several connections from h1 to h4 with nobody else: it gets what one connection gets."""
-    run = Run((given,), 0.0) if isinstance(given, ToolResult) else given
-    opened = sum(it.flow.streams for it in transfers(run) if it.flow.name == "h1-h4") if isinstance(run, Run) else 0
+    run, opened = run_of_several(given, "h1-h4")
     fields = (at_least("duration_s", SHORTEST_ALONE_S),)
     wanted = Wanted[Transfer](TRANSFER_FLOWS, ("h1", "h4"), fields, connections=max(2, opened))
     others = dict.fromkeys((*TRANSFER_FLOWS, UdpFlow), "leave it out: h2 and h3 are silent in the sentence")
