@@ -25,6 +25,7 @@ from typing import Final
 from packaging.version import Version
 
 from linklab.errors import LabError, LinklabError
+from linklab.runtime import bwrap
 from linklab.runtime.kernel import manifest
 from tools.image import debian
 from tools.image.contents import MERGED, Contents
@@ -159,7 +160,7 @@ def _inside(command: str) -> None:
     """Run a shell's command in the root, where it may write to ``/build`` alone. Raises `LabError` where it fails."""
     print(f"$ {command}", flush=True)
     confined: list[str | Path] = [
-        "bwrap",
+        *bwrap.program("what a compiler runs"),
         "--unshare-all",
         "--die-with-parent",
         "--ro-bind",

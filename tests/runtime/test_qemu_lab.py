@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import time
@@ -154,6 +155,23 @@ def test_an_interrupt_that_meets_the_answer_loses_nothing(lab: LabProcess, monke
     for _ in range(20):
         assert interrupted(lab) == "interrupted"
     assert run(lab, "h1", "echo on").strip() == "on"
+
+
+FILL = """
+import mmap, struct
+blocks = [mmap.mmap(-1, 4 << 20) for _ in range(95)]
+places = [(number, at) for number in range(95) for at in range(0, 4 << 20, 4096)]
+for number, at in places:
+    blocks[number][at:at + 8] = struct.pack("II", number, at)
+print(sum(blocks[number][at:at + 8] != struct.pack("II", number, at) for number, at in places), "wrong")
+"""
+
+
+@pytest.mark.large
+def test_no_page_of_a_guests_memory_is_given_twice(lab: LabProcess) -> None:
+    """A program that fills 380 of 512 MB finds in each page what it wrote there."""
+    assert run(lab, "h1", f"python3 -c {shlex.quote(FILL)}").strip() == "0 wrong"
+    assert "BUG:" not in run(lab, "h1", "dmesg")
 
 
 def test_a_lab_that_is_gone_is_told_of(lab: LabProcess) -> None:

@@ -70,7 +70,7 @@ QEMU = Flavour(
     target="bzImage",
     made="arch/x86/boot/bzImage",
     options_file="qemu.config",
-    patches=("progress", "random", "clock-qemu", "rest", "copy"),
+    patches=("progress", "random", "clock-qemu", "rest", "copy", "initramfs"),
     # String instructions are thought to be slow in QEMU, which was not measured apart: see copy.patch.
     words=(f"KCFLAGS=-mmemset-strategy={_NO_STRING_INSTRUCTIONS} -mmemcpy-strategy={_NO_STRING_INSTRUCTIONS}",),
 )
