@@ -26,7 +26,7 @@ from linklab.network.model import version_of
 from linklab.program import LabSeconds, Program, listeners, refuse_too_much
 from linklab.runtime import attach, transport
 from linklab.runtime.backends import KindName, choose, refuse_unknown
-from linklab.runtime.client import LabProcess
+from linklab.runtime.client import WALL_LIMIT_S, LabProcess
 from linklab.schema import Range, Words
 from linklab.signals import Held
 from linklab.units import IpVersion, SwitchName
@@ -430,7 +430,7 @@ def start(
     controller: str | type | Callable[..., Any] | None = None,
     folder: str | Path | None = None,
     kind: KindName | None = None,
-    wall_limit_s: float | None = None,
+    wall_limit_s: float = WALL_LIMIT_S,
     seed: int = 0,
     untrusted: bool = False,
     traced: bool = False,
@@ -440,8 +440,8 @@ def start(
 
     `network` is a `linklab.network.Network` or a Mininet `Topo`. `folder` is the only one the lab may write to: the
     present one unless that is your home, above it, or the system's.
-    `wall_limit_s` ends a lab that computes that long in real time without an answer: 600 s by default, 3600 in QEMU.
-    What a Topo asks of Mininet that cannot be read back is told in one line on stderr, and stands in `Lab.not_checked`.
+    `wall_limit_s` ends a lab that computes that long in real time without an answer. What a Topo asks of Mininet that
+    cannot be read back is told in one line on stderr, and stands in `Lab.not_checked`.
 
     `controller`, with ``switch="ovs"`` or ``"ovs-user"``, is the command line of an OpenFlow controller that runs in
     the lab (``"osken-manager learning.py"``), or a Controller class of Mininet's. What it prints is in the lab's file
@@ -503,7 +503,7 @@ def _as_data(network: object) -> Topo:
 def lab_process(
     kind: KindName | None,
     folder: Path | None,
-    wall_limit_s: float | None,
+    wall_limit_s: float,
     seed: int,
     *,
     untrusted: bool = False,
@@ -513,8 +513,7 @@ def lab_process(
     """Start a lab process of our own, or borrow one where such are lent. Its arguments are those of `start`, and the
     folders besides `folder` that it may read.
     """
-    if wall_limit_s is not None:
-        schema.given(_WallSeconds, "wall_limit_s", wall_limit_s, LabError)
+    schema.given(_WallSeconds, "wall_limit_s", wall_limit_s, LabError)
     if transport.VARIABLE in os.environ:
         refuse_unknown(kind)  # as at home
         return LabProcess.borrow(os.environ[transport.VARIABLE], wall_limit_s, seed)

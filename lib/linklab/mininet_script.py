@@ -15,7 +15,7 @@ from typing import Any
 from linklab.errors import LabError
 from linklab.guest import lab_api
 from linklab.lab import lab_process, writable
-from linklab.runtime.client import LabProcess
+from linklab.runtime.client import WALL_LIMIT_S, LabProcess
 
 _QUIET_S = 10.0
 _OF_PYTHON_2 = re.compile(
@@ -40,7 +40,7 @@ def run(words: list[str], seed: int = 0) -> int:
     if script is not None:
         lies = (script.absolute().parent, script.resolve().parent)
         places += [place for place in dict.fromkeys(lies) if not place.is_relative_to(here)]
-    process = lab_process(None, folder, None, seed, reads=places)
+    process = lab_process(None, folder, WALL_LIMIT_S, seed, reads=places)
     with process:
         together = os.fstat(1) == os.fstat(2)
         start = partial(process.call, lab_api.start_foreground, _command(words, script), str(here), together)

@@ -535,7 +535,7 @@ def test_a_script_without_end_is_ended_and_its_program_and_line_are_named(
 ) -> None:
     (tmp_path / "script.py").write_text(f"import time\ndef wait():\n    while True: {endless}\nwait()\n")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(Kind, "wall_limit_s", 12.0)
+    monkeypatch.setattr(mininet_script, "WALL_LIMIT_S", 12.0)
     with pytest.raises(LabError, match=rf"{told}.*'python3 script\.py' \(pid \d+\) (waits|computes)"):
         mininet_script.run(["script.py"])
     assert 'script.py", line 3, in wait' in capfd.readouterr().err

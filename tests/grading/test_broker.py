@@ -192,12 +192,6 @@ def test_a_lab_has_the_seed_that_was_asked_for_and_no_longer_than_the_judge_allo
     lab.stop()
 
 
-def test_a_lab_with_no_limit_asked_for_has_the_judges(lender: Broker, tmp_path: Path) -> None:
-    lab = borrowed(tmp_path, wall_limit_s=None)
-    assert [made.wall_limit_s for made in Pretended.made] == [60.0]
-    lab.stop()
-
-
 @pytest.mark.parametrize("seed", [-1, 2**64, True, "x", None])
 def test_what_is_no_seed_is_refused(lender: Broker, tmp_path: Path, seed: Any) -> None:
     with pytest.raises(LabError, match="choose a whole number"):

@@ -41,8 +41,8 @@ class NotebookLimits:
     """What one notebook may use. ``cell_s``, ``wall_s`` and ``cpu_s`` are seconds, ``memory_mb`` is 10^6 bytes.
 
     CPU time and memory are those of the notebook's kernel, of its labs and of all that they started, together.
-    ``cell_s`` should be above `linklab.runtime.backends.Kind.wall_limit_s`, so that a lab that hangs is told from a
-    cell that does.
+    ``cell_s`` should be above `linklab.runtime.client.WALL_LIMIT_S`, so that a lab that hangs is told from a cell that
+    does.
     """
 
     cell_s: int

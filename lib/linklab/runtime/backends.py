@@ -51,13 +51,6 @@ class Kind:
     image: Image | None = None
     traced: bool = False
 
-    @property
-    def wall_limit_s(self) -> float:
-        """How long a request may stay silent in real time. QEMU interprets each instruction, and takes some ten times
-        as long for a Python program's start.
-        """
-        return 3600.0 if self.name == "qemu" else 600.0
-
 
 def guest_memory_mb() -> int:
     """Return the memory of a guest, in MB (2^20 bytes): LINKLAB_GUEST_MB, or else 512.

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 Arguments = TypeVarTuple("Arguments")
 Answer = TypeVar("Answer")
 
+WALL_LIMIT_S = 600.0
 _INTERRUPT_LIMIT_S = 15.0
 _LOOK_UP_S = 0.2
 _KEPT_CHARACTERS = 8_000_000
@@ -55,7 +56,7 @@ class LabProcess:
         cls,
         kind: Kind,
         folder: Path | None,
-        wall_limit_s: float | None = None,
+        wall_limit_s: float = WALL_LIMIT_S,
         *,
         untrusted: bool = False,
         seed: int = 0,
@@ -68,14 +69,12 @@ class LabProcess:
         (see `linklab.start`). Raises `LabError` with the last lines of the console where it does not come up.
         """
         transport = QemuLab if kind.name == "qemu" else UserModeLab
-        started = transport(kind, folder, untrusted=untrusted, seed=whole_seed(seed), reads=reads)
-        return cls(started, wall_limit_s or kind.wall_limit_s, seed)
+        return cls(transport(kind, folder, untrusted=untrusted, seed=whole_seed(seed), reads=reads), wall_limit_s, seed)
 
     @classmethod
-    def borrow(cls, lender: str, wall_limit_s: float | None, seed: int) -> LabProcess:
+    def borrow(cls, lender: str, wall_limit_s: float, seed: int) -> LabProcess:
         """Ask the lender at a socket for a lab. Raises `LabError` where none is given."""
-        borrowed = BorrowedLab(lender, wall_limit_s, whole_seed(seed))
-        return cls(borrowed, (wall_limit_s or borrowed.about.kind.wall_limit_s) + LONGER_S, seed)
+        return cls(BorrowedLab(lender, wall_limit_s, whole_seed(seed)), wall_limit_s + LONGER_S, seed)
 
     @property
     def kind(self) -> Kind:

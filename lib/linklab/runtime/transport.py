@@ -111,7 +111,7 @@ class OwnLab(Transport):
 class BorrowedLab(Transport):
     """A lab on the lender's side, to be used as one's own. `number` is what the lender calls it."""
 
-    def __init__(self, lender: str, wall_limit_s: float | None, seed: int) -> None:
+    def __init__(self, lender: str, wall_limit_s: float, seed: int) -> None:
         """Ask for a lab and return when it answers. Raises `LabError` where the lender gives none."""
         self._ours = connected(lender)
         self.channel = Channel(self._ours.fileno(), self._ours.fileno())
