@@ -1,9 +1,14 @@
-"""Judges of the course report's conclusions."""
+"""Judges of the course report's conclusions.
+
+They are judged in the setting that is nearest to the report's: `NEAREST`, and in test case 1 Linklab's own, since the
+report's digits there are those of known addresses, and the other factors have no part.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from statistics import fmean
 from typing import Any, Final
@@ -22,13 +27,14 @@ from linklab.study.claims import (
     difference,
     numbered,
 )
-from linklab.study.table import Values
+from linklab.study.table import StudyTable, Values
 from studies.report.study import (
-    EXPLANATIONS,
     LINKS,
-    OFFSET_S,
+    NEAREST,
     PARALLEL,
     PATHS,
+    PLAIN,
+    REPORT_ALONE,
     SHARED,
     ends,
     pairs_of,
@@ -42,7 +48,8 @@ _LINKS_OF: Final = {"h1-h4": ("L1", "L2"), "h7-h9": ("L2", "L3"), "h1-h9": LINKS
 TWO, THREE, CROSSING, APART = SHARED
 _L2_CEILING_MBPS: Final = goodput_ceiling_mbps(path(COURSE, "h2", "h5"))
 _AT_FULL_RATE: Final = tuple((it["name"], it["asked"]) for it in PUBLISHED["losses"])
-_PLAIN: Final[Mapping[str, Any]] = {factor: plain for factor, (plain, _) in EXPLANATIONS.items()}
+_IDLE_AS: Final = {"h2-h5": "h1-h4", "h3-h6": "h1-h4", "h8-h9": "L3"}
+"""What was measured idle over the same links with a delay as a pair that was not."""
 
 
 def floor_ms(between: str) -> float:
@@ -57,22 +64,35 @@ def rate_mbps(between: str) -> float:
     return bottleneck(path(COURSE, source, destination)).rate_mbps or 0.0
 
 
-def alone(tables: Tables, metric: str, between: str, **explained: Any) -> Values:
-    """Return a metric of a pair that ran alone (test cases 2 and 3); ``explained``: see `EXPLANATIONS`."""
-    return tables["report-alone"].lookup(metric, between=between, **{**_PLAIN, **explained})
+def alone(tables: Tables, metric: str, between: str, **levels: Any) -> Values:
+    """Return a metric of a pair that ran alone (test cases 2 and 3), in the nearest setting but for ``levels``. That of
+    starts is left out, as a pair alone has no other to start after.
+    """
+    setting = {factor: level for factor, level in {**NEAREST, **levels}.items() if factor in REPORT_ALONE.factors}
+    return tables["report-alone"].lookup(metric, between=between, **setting)
 
 
-def shared(tables: Tables, metric: str, pairs: str, of: str = "", **explained: Any) -> Values:
-    """Return a metric of pairs that ran together (test cases 4 and 5), or of one ``of`` them."""
-    levels: dict[str, Any] = {**_PLAIN, "start_offset_s": OFFSET_S, **explained}
-    return tables["report-shared"].lookup(metric, pairs=pairs, of=of, **levels)
+def shared(tables: Tables, metric: str, pairs: str, of: str = "", **levels: Any) -> Values:
+    """Return a metric of pairs that ran together (test cases 4 and 5), or of one ``of`` them, in the nearest setting
+    but for ``levels``.
+    """
+    return tables["report-shared"].lookup(metric, pairs=pairs, of=of, **{**NEAREST, **levels})
+
+
+def in_own_setting(table: StudyTable) -> StudyTable:
+    """Return what a table has in Linklab's own setting, as if it were in the nearest, so that judges judge that."""
+    factors = [factor for factor in PLAIN if factor in table.study.factors]
+    own = table.select(**{factor: PLAIN[factor] for factor in factors})
+    return replace(own, frame=own.frame.assign(**{factor: NEAREST[factor] for factor in factors}))
 
 
 def _idle_ms(tables: Tables, between: str) -> float:
-    """Return the round trip of an idle path: the measured one if there is one, else theory's shortest."""
+    """Return the round trip of an idle path: as it was measured over the same links, else theory's shortest."""
     table = tables.get("report-alone")
-    if table is not None and between in table.levels("between"):
-        return alone(tables, "rtt_mean_ms", between).mean
+    measured = () if table is None else table.levels("between")
+    for name in (between, _IDLE_AS.get(between, between)):
+        if name in measured:
+            return alone(tables, "rtt_mean_ms", name).mean
     return floor_ms(between)
 
 
@@ -144,7 +164,7 @@ def _apart_router(tables: Tables) -> Finding:
         together_ms, alone_ms = (shared(tables, "rtt_mean_ms", pairs, name).mean for pairs in (APART, name))
         idle_ms = _idle_ms(tables, name)
         parts.append((together_ms - alone_ms) / (together_ms - idle_ms) if together_ms > idle_ms else 0.0)
-        words.append(f"{name} {together_ms:.1f} ms, alone {alone_ms:.1f}, idle {idle_ms:.0f}")
+        words.append(f"{name} {together_ms:.1f} ms, alone {alone_ms:.1f}, idle {idle_ms:.1f}")
     return Finding(min(parts) >= 0.5, "; ".join(words))
 
 

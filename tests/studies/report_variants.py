@@ -16,9 +16,9 @@ from typing import Any, Final
 from linklab.network import COURSE, End, Link, Network
 from linklab.study import Study, run
 from studies.report.study import (
-    EXPLANATIONS,
     ONE_BY_ONE,
     PARALLEL,
+    PLAIN,
     REPORT_ALONE,
     REPORT_SHARED,
     REPORT_UDP,
@@ -45,12 +45,12 @@ def h8_at_r2() -> Network:
 
 
 def _short(study: Study, network: Network, **levels: tuple[str, ...]) -> Study:
-    """Return six repeats of few levels, without explanations, for ten seconds each."""
-    plain = {
-        factor: (each[0],) for factor, each in study.factors.items() if factor in (*EXPLANATIONS, "start_offset_s")
-    }
+    """Return six repeats of few levels, in Linklab's own setting, for ten seconds each."""
+    plain = {factor: (level,) for factor, level in PLAIN.items() if factor in study.factors}
     seconds = {factor: (10,) for factor in ("duration_s", "pings") if factor in study.factors}
-    return replace(study.with_levels(**levels, **plain, **seconds), testbed=lambda _: network, repeats=6)
+    belongs = None if study is REPORT_SHARED else study.belongs  # pairs alone too
+    short = study.with_levels(**levels, **plain, **seconds)
+    return replace(short, testbed=lambda _: network, belongs=belongs, repeats=6)
 
 
 VARIANTS: Final[Mapping[str, Study]] = {
@@ -64,7 +64,6 @@ VARIANTS: Final[Mapping[str, Study]] = {
     "alone-misconfigured": _short(
         REPORT_ALONE, course(L1={"queue_packets": 36}, L2={"delay_ms": 25}, h1_s1={"delay_ms": 5})
     ),
-    "alone-deep-queues": _short(REPORT_ALONE, course(L2={"queue_packets": 300}, L3={"queue_packets": 200})),
     "shared-short-queues": _short(
         REPORT_SHARED, course(L2={"queue_packets": 58}, L3={"queue_packets": 20}), pairs=SHARED
     ),

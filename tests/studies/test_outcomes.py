@@ -13,6 +13,7 @@ from linklab.discovery import study_names
 from linklab.study.catalogue import claims_of
 from linklab.study.claims import JudgedClaim, judged
 from linklab.study.table import StudyTable, read_table
+from studies.report.judges import in_own_setting
 from studies.report.study import REPORT_ALONE, REPORT_SHARED, REPORT_UDP
 from studies.switches.judges import CISCO
 
@@ -55,15 +56,20 @@ def film(*changes: tuple[float, str], **levels: Any) -> Configuration:
 
 
 def variant(name: str) -> Configuration:
-    """A network like the course's."""
+    """A network like the course's, in Linklab's own setting."""
     study = VARIANTS[name]
-    return lambda: ({study.name: read_table(study, FOLDER / name)}, None)
+    return lambda: ({study.name: in_own_setting(read_table(study, FOLDER / name))}, None)
 
 
 @cache
 def course() -> tuple[Mapping[str, StudyTable], None]:
-    """The course network, as the page has it."""
+    """The course network, as the page has it: in the setting nearest to the report's."""
     return {study.name: read_table(study, DOCS) for study in (REPORT_UDP, REPORT_ALONE, REPORT_SHARED)}, None
+
+
+def own() -> tuple[Mapping[str, StudyTable], None]:
+    """The course network in Linklab's own setting."""
+    return {name: in_own_setting(table) for name, table in course()[0].items() if name != REPORT_UDP.name}, None
 
 
 def switches(**hardware: Any) -> Configuration:
@@ -100,7 +106,7 @@ OUTCOMES: Mapping[str, tuple[Configuration, Configuration]] = {
         film(),
     ),
     "report-start-high": (course, variant("udp-faster-links")),
-    "report-three-less-fair": (variant("shared-unequal"), course),
+    "report-three-less-fair": (variant("shared-unequal"), own),
     "report-crossing-rtt": (course, variant("shared-long-l3")),
     "report-parallel-loss": (variant("shared-slow-access"), course),
     "report-udp-table": (course, variant("udp-slower-l2")),
@@ -108,14 +114,14 @@ OUTCOMES: Mapping[str, tuple[Configuration, Configuration]] = {
     "report-udp-lossless": (course, variant("udp-slower-l2")),
     "report-udp-full-rate": (course, variant("udp-faster-links")),
     "report-link-throughput": (course, variant("alone-misconfigured")),
-    "report-path-throughput": (variant("alone-deep-queues"), course),
+    "report-path-throughput": (course, own),
     "report-shared-rtt": (course, variant("shared-short-queues")),
     "report-shared-fair": (variant("shared-slow-access"), course),
-    "report-three-rtt": (course, variant("shared-far-hosts")),
+    "report-three-rtt": (own, variant("shared-far-hosts")),
     "report-three-throughput": (course, variant("shared-slow-access")),
     "report-apart-throughput": (course, variant("shared-h8-at-r2")),
-    "report-parallel-fair": (course, variant("shared-slow-access")),
-    "report-parallel-less": (course, variant("shared-slow-access")),
+    "report-parallel-fair": (own, course),
+    "report-parallel-less": (own, variant("shared-slow-access")),
     "switch-cisco-rtt": (switches(), switches(rtt={CISCO: 1.1})),
     "switch-ethernet-near": (switches(), switches(rtt={CISCO: 0.5})),
     "switch-flat-rtt-intra": (switches(), switches(flat=False)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -11,12 +12,17 @@ import pytest
 from linklab.errors import MeasurementError
 from linklab.measure import PingFlow, SimpleperfFlow, TcpFlow
 from linklab.network import COURSE
+from linklab.study.declare import Study
 from linklab.study.table import StudyTable, read_table
 from studies.report.judges import JUDGES, PUBLISHED
 from studies.report.study import (
     IPERF3,
+    KNOWN,
+    NEAREST,
     PARALLEL,
     PATHS,
+    REPORT_ALONE,
+    REPORT_SHARED,
     REPORT_UDP,
     SHARED,
     STUDIES,
@@ -64,14 +70,14 @@ def with_values(table: StudyTable, metric: str, values: Mapping[str, float], col
 
 
 def test_idle_paths_are_those_that_were_measured(tables: dict[str, StudyTable]) -> None:
-    """The report's idle h1-h4 takes 69.6 ms, and not 60: what is 69.6 under load is no longer."""
+    """The report's idle h1-h4 takes 69.6 ms, and not 60: what is 69.6 under load, over the same links, is no longer."""
     pairs = ("h1-h4", "h2-h5", "h3-h6", "h7-h9", "h8-h9")
     shared = with_values(tables["report-shared"], "rtt_mean_ms", dict.fromkeys(pairs, 69.6), "of")
     assert JUDGES["report-shared-rtt"]({**tables, "report-shared": shared}).holds
     idle = with_values(tables["report-alone"], "rtt_mean_ms", {"h1-h4": 69.6}, "between")
     found = JUDGES["report-shared-rtt"]({**tables, "report-shared": shared, "report-alone": idle})
     assert not found.holds
-    assert "; 0.0 ms more than idle at least, h1-h4" in found.because
+    assert "; 0.0 ms more than idle at least, h3-h6" in found.because
 
 
 def test_round_trips_that_did_not_grow_are_no_router_s(tables: dict[str, StudyTable]) -> None:
@@ -103,6 +109,30 @@ def test_the_pairs_are_the_report_s() -> None:
 def test_more_than_the_bottleneck_is_not_asked_for() -> None:
     asked = {str(point["asked"]) for point in REPORT_UDP.points() if point["between"] == "h1-h9"}
     assert asked == {"10M", "15M", "16M", "18M", "20M"}
+
+
+@pytest.mark.parametrize("study", [REPORT_ALONE, REPORT_SHARED], ids=lambda it: it.name)
+def test_the_nearest_setting_and_linklabs_own_have_ten_repeats(study: Study) -> None:
+    by_setting = Counter(point.levels for point in study.points())
+    for levels, repeats in by_setting.items():
+        near = [level == NEAREST[factor] for factor, level in levels if factor in NEAREST]
+        assert repeats == (10 if all(near) or not any(near) else 3)
+        assert all(near) or sum(near) <= 1
+    assert len(by_setting) == (6 * 4 if study is REPORT_ALONE else 5 * 5 + 2)
+
+
+def test_claims_are_judged_in_the_nearest_setting(tables: dict[str, StudyTable]) -> None:
+    for study, claim, pair in (
+        ("report-alone", "report-path-throughput", {"between": "h1-h9"}),
+        ("report-shared", "report-shared-fair", {"pairs": SHARED[0]}),
+    ):
+        found = JUDGES[claim](tables)
+        frame = tables[study].frame.copy()
+        other = frame["arp"] == KNOWN
+        for factor, level in pair.items():
+            other &= frame[factor] == level
+        frame.loc[other, "value"] = 0.0
+        assert JUDGES[claim]({**tables, study: replace(tables[study], frame=frame)}) == found
 
 
 def test_each_pair_starts_first_in_turn() -> None:
