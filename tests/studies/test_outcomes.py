@@ -10,15 +10,22 @@ from typing import Any
 import pytest
 
 from linklab.discovery import study_names
+from linklab.study import Study
 from linklab.study.catalogue import claims_of
 from linklab.study.claims import JudgedClaim, judged
 from linklab.study.table import StudyTable, read_table
+from studies.controllers.study import FIRST_PACKET, PATH
+from studies.outage.study import OUTAGE, STATIC, USUAL
 from studies.report.judges import in_own_setting
 from studies.report.study import REPORT_ALONE, REPORT_SHARED, REPORT_UDP
 from studies.switches.judges import CISCO
 
 from .measured import PRINTED, alone, busy_film, changed, far_controller, repeated, short
 from .report_variants import FOLDER, VARIANTS
+from .test_controllers import ONE_WAY
+from .test_controllers import made as first_packets
+from .test_outage import LATE_MS
+from .test_outage import made as outages
 from .test_switches import CISCO_WINS, tables
 
 DOCS = Path(__file__).parents[2] / "docs" / "studies" / "data"
@@ -77,6 +84,11 @@ def switches(**hardware: Any) -> Configuration:
     return lambda: (tables(), tables((CISCO, "ovs", "lisa"), **given))
 
 
+def kept(study: Study, **levels: Any) -> Configuration:
+    """A part of what the study's page has."""
+    return lambda: ({study.name: read_table(study, DOCS).select(**levels)}, None)
+
+
 UNFAIR = {CISCO: 0.4, "ovs": 0.5, "lisa": 0.5}
 OUTCOMES: Mapping[str, tuple[Configuration, Configuration]] = {
     "mtu-first-packets": (mtu(frame_bytes=7999), mtu(switch="bridge")),
@@ -132,6 +144,11 @@ OUTCOMES: Mapping[str, tuple[Configuration, Configuration]] = {
     "switch-two-proportional": (switches(), switches(unfair=UNFAIR)),
     "switch-three-proportional": (switches(), switches(unfair=UNFAIR)),
     "switch-cisco-unfair": (switches(), switches(unfair=UNFAIR)),
+    "controllers-row": (kept(FIRST_PACKET), kept(FIRST_PACKET, controller=PATH)),
+    "controllers-match": (kept(FIRST_PACKET), lambda: ({"controllers": first_packets(ONE_WAY)}, None)),
+    "outage-theory": (kept(OUTAGE), lambda: ({"outage": outages(LATE_MS)}, None)),
+    "outage-ospf": (kept(OUTAGE), kept(OUTAGE, routing=(STATIC, USUAL))),
+    "outage-bfd": (kept(OUTAGE), lambda: ({"outage": outages(bfd_pictures=130)}, None)),
 }
 """By claim: a configuration on which it is reproduced, and one on which it is not."""
 
