@@ -84,7 +84,8 @@ moments = [cut_s(repeat) for repeat in range(1, outage.study.repeats + 1)]
 table(
     cells, columns,
     f"Mean (least to largest) of {gap[BFD].count} moments, of {film.frames} pictures; BFD: {BFD_MULTIPLIER} "
-    f"packets, {BFD_MS} ms apart. At the sender two packets are {of('spacing_ms', BFD).high:.0f} ms apart at most.",
+    f"packets, {BFD_MS} ms apart. A spoilt picture is not, bit for bit, as it was sent. At the sender two packets are "
+    f"{of('spacing_ms', BFD).high:.0f} ms apart at most.",
 )  # fmt: skip
 
 # %%
@@ -102,11 +103,11 @@ page.figure("gap", "A film's gap, by when the cable fails. OSPF's usual interval
 # %%
 say(f"""
 The film is Lab 09's, at {film.frames_per_s} pictures a second, sent evenly (RTP) from h1 to h3 by r1, r2 and r3; the
-links between the five routers have 5 ms of delay and no limit. The cable r1-r2 loses all frames for {CUT_S} s, from
-{moments[0]:g} s on in the first repeat and {1000 * STEP_S:.0f} ms later in each further one, so that failures spread
-over a whole hello interval. Where one falls between two Hellos is what chance has in a gap; for pictures, what the film
-shows just then is chance too. Both routers watch the cable, and the first that notices counts. Routers rest for ten
-seconds before the film begins.
+links between the five routers have 5 ms of delay and no limit of rate. The cable r1-r2 loses all frames for {CUT_S} s,
+from {moments[0]:g} s on in the first repeat and {1000 * STEP_S:.0f} ms later in each further one, so that failures
+spread over a whole hello interval. Where one falls between two Hellos is what chance has in a gap; for pictures, what
+the film shows just then is chance too. Both routers watch the cable, and the first that notices counts. Routers rest
+for ten seconds before the film begins.
 """)
 
 # %% [markdown]
@@ -129,9 +130,9 @@ for every failure that is shorter than detection. The third depends on keyframes
 pictures; at {alike} of {len(pairs)} moments both spoil as many, since both gaps end before the same keyframe. Keyframes
 that are farther apart make that more frequent.
 
-What it does not say: a cable whose interfaces lose their carrier is noticed at once by all routers, and needs neither
-Hellos nor BFD. A failure of more than three seconds of silence cannot be measured so: the receiver takes it for the
-film's end.
+What it does not say: a cable whose interfaces lose their carrier is noticed at once by the routers at its ends, and
+needs neither Hellos nor BFD. A failure that makes the film silent for more than three seconds cannot be measured so:
+the receiver takes it for the film's end.
 """)
 
 # %%

@@ -328,7 +328,7 @@ IMPORT = "import made-up --sent a.pcap --received b.pcap --output mine.csv --set
 @pytest.mark.parametrize(
     ("command", "mine", "says"),
     [
-        ("show mtv", "", "no study is called 'mtv': choose one of mtu, burst"),
+        ("show mtv", "", "no study is called 'mtv': choose one of"),
         ("page mtv", "", "no page is called 'mtv': choose one of made-up, or a study"),
         ("run made-up --set colour=red", "", "has no factor 'colour': choose one of size, kind"),
         ("run made-up --set size=big", "", "size is 'big', which is no number: its levels are like 1, 2, 3"),
