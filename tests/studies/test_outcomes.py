@@ -27,6 +27,9 @@ from .test_controllers import made as first_packets
 from .test_outage import LATE_MS
 from .test_outage import made as outages
 from .test_switches import CISCO_WINS, tables
+from .test_tcp import EVEN, UNEVEN
+from .test_tcp import table as tcp_table
+from .test_trunks import tables as trunks_tables
 
 DOCS = Path(__file__).parents[2] / "docs" / "studies" / "data"
 PAPERS = {"form": "direct", "sending": "paced", "switch": "openflow"}
@@ -89,6 +92,14 @@ def kept(study: Study, **levels: Any) -> Configuration:
     return lambda: ({study.name: read_table(study, DOCS).select(**levels)}, None)
 
 
+def tcp(**made_up: Any) -> Configuration:
+    return lambda: ({"tcp": tcp_table(**made_up)}, None)
+
+
+def trunks(**made_up: Any) -> Configuration:
+    return lambda: (trunks_tables(**made_up), None)
+
+
 UNFAIR = {CISCO: 0.4, "ovs": 0.5, "lisa": 0.5}
 OUTCOMES: Mapping[str, tuple[Configuration, Configuration]] = {
     "mtu-first-packets": (mtu(frame_bytes=7999), mtu(switch="bridge")),
@@ -149,6 +160,17 @@ OUTCOMES: Mapping[str, tuple[Configuration, Configuration]] = {
     "outage-theory": (kept(OUTAGE), lambda: ({"outage": outages(LATE_MS)}, None)),
     "outage-ospf": (kept(OUTAGE), kept(OUTAGE, routing=(STATIC, USUAL))),
     "outage-bfd": (kept(OUTAGE), lambda: ({"outage": outages(bfd_pictures=130)}, None)),
+    **{f"tcp-even-{it}": (tcp(), tcp(shares=UNEVEN)) for it in ("reno", "cubic", "bbr", "vegas")},
+    "tcp-full": (tcp(), tcp(full=0.9)),
+    **{f"tcp-model-{it}": (tcp(), tcp(off_points=15)) for it in (100, 1000)},
+    "tcp-known": (tcp(), tcp(shares=UNEVEN)),
+    "tcp-later": (tcp(), tcp(later=EVEN)),
+    "tcp-kinds": (tcp(), tcp(ovs=UNEVEN)),
+    "trunks-two": (trunks(), trunks(full_of_twenty=3)),
+    "trunks-four": (trunks(), trunks(full_of_twenty=3)),
+    "trunks-turn": (trunks(), trunks(round_robin=1.0)),
+    "priority-switch": (trunks(), trunks(switch_mbps=2.6)),
+    "priority-wait": (trunks(), trunks(wait=1.5)),
 }
 """By claim: a configuration on which it is reproduced, and one on which it is not."""
 
