@@ -71,9 +71,10 @@ say(f"""
 may see either. **Dealt out in turn, even one connection fills both**: Linux's TCP takes some frames that
 were overtaken for lost, and sends {again["round-robin"]} segments again in 5 s; by a hash it is {again[HASHED]}.
 
-**Priority helps where the queue is.** In the switch alone it leaves the flow's loss in its own host, and a ping's round
-trip at {in_switch.mean:.0f} ms, where it is {alone.mean:.0f} without: QoS of a switch can do nothing for queues before
-it. With it in both nothing is lost, a ping takes {spread(in_both, 2)} ms, and the background pays.
+**Priority helps where the queue is.** In the switch alone it leaves the flow's loss in its own host, and the mean round
+trip of pings that are answered at {in_switch.mean:.0f} ms, where it is {alone.mean:.0f} without: QoS of a switch can do
+nothing for queues before it. With it in both nothing is lost, a ping takes {spread(in_both, 2)} ms, and the background
+pays.
 """)
 
 # %%
