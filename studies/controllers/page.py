@@ -37,27 +37,29 @@ beyond = beyond_ms(measured)
 far = waits(measured, PATH, 5).values
 twice = [it for it in far if it > 3 * DISTANCE_MS]
 say(f"""
-This page repeats nothing of a paper: it is what the packet-size study (2016) names as future work in its section V,
-OpenFlow equipment and more complex topologies. How long a flow's first packet waits depends on the rules that a
-controller writes. With the controller {DISTANCE_MS} ms away and three switches in a row the first ping takes
-{wait(EXACT):.1f} ms longer than those after it behind Open vSwitch's learning controller, {wait(ADDRESSES):.1f} ms
-behind the same one with rules for addresses, {wait(PATH):.1f} ms behind one that writes the rules of the whole path at
-the first question, and {wait(PROACTIVE):.2f} ms with rules in advance. **On virtual time computing takes no time**: all
-of this is how often a controller is asked. How fast one computes is no part of it.
+This page repeats nothing of a paper. The packet-size study (2016) leaves OpenFlow equipment and more complex topologies
+to future work (its section V), to compare real networks with virtual ones. Here the network is virtual, and what is
+compared are controllers: how long a flow's first packet waits depends on the rules that one writes. With the controller
+{DISTANCE_MS} ms away and three switches in a row the first ping takes on average {wait(EXACT):.1f} ms longer than those
+after it behind Open vSwitch's learning controller, {wait(ADDRESSES):.1f} ms behind the same one with rules for
+addresses, {wait(PATH):.1f} ms behind one that writes the rules of the whole path at the first question, and
+{wait(PROACTIVE):.2f} ms with rules in advance. **On virtual time computing takes no time**: all of this is how often a
+controller is asked. How fast one computes is no part of it.
 """)
 
 # %% [markdown]
 # ## What theory expects
 #
-# A frame that matches no rule goes to the controller, which answers (OpenFlow Switch Specification 1.3, sections 5.4
-# and 7.4.1). If the controller is *d* away, and Q questions follow each other, the first packet waits
+# A frame that matches no rule goes to the controller where a switch is set up so, as here, and the controller answers
+# (OpenFlow Switch Specification 1.3, sections 5.4 and 7.4.1). If the controller is *d* away, and Q questions follow
+# each other, the first packet waits
 #
 #     W = 2 d Q
 #
 # What differs between controllers is Q. In a row of N switches a learning controller answers for the one switch that
 # asks. The ping's four frames are an ARP request, its reply (RFC 826), the echo request and the echo reply. A rule that
-# matches **every field** fits frames of one kind in one direction, so each switch asks about each frame: Q = 4 N. A
-# rule that matches **addresses** is made for the ARP reply, and fits the echo reply as well: Q = 3 N. A controller that
+# matches **every field** fits frames of one kind in one direction, so each switch asks about each frame: Q = 4 N. Where
+# rules match **addresses**, the one that the ARP reply brings fits the echo reply as well: Q = 3 N. A controller that
 # knows the **whole path** writes rules at all switches, for both directions, at the first question: Q = 1. Rules **in
 # advance** leave nothing to ask: Q = 0.
 #
@@ -84,8 +86,9 @@ near = {"controller": EXACT, "switches": 3, "distance_ms": 1}
 counted = [measured.lookup("wait_ms", controller=it, switches=3, distance_ms=DISTANCE_MS).count for it in programs]
 table(
     cells, columns,
-    f"The controller is {DISTANCE_MS} ms away. {max(counted)} seeds each, {min(counted)} of the last two controllers: "
-    "mean (least to largest), or one value where all agree. `ping` prints three digits, from 100 ms on whole ones.",
+    f"The controller is {DISTANCE_MS} ms away. {max(counted)} seeds each, and {min(counted)} for *frame first* and *in "
+    "advance*: mean (least to largest), or one value where all agree. `ping` prints three digits, from 100 ms on "
+    "whole ones.",
 )  # fmt: skip
 
 # %%
@@ -101,15 +104,17 @@ page.figure("waits", f"A first ping's wait, by what rules match. The controller 
 say(f"""
 Hosts h1 and h2 have the switches between them, on links without delay or limit. h1 sends four pings, half a second
 apart; no host knows the other's address. `tc` delays all that passes between switches and controller, as in Lab 14.
-Questions are counted in a capture of that link: the messages *packet in*. With the controller 1 ms away and three
-switches W is {measured.lookup("wait_ms", **near).mean:.2f} ms for {measured.lookup("questions", **near).mean:.0f}
-questions.
+Questions are counted in a capture of that link: the messages *packet in*. With rules for every field, three switches
+and the controller {near["distance_ms"]} ms away ({measured.lookup("wait_ms", **near).count} seeds) W is
+{measured.lookup("wait_ms", **near).mean:.2f} ms for {measured.lookup("questions", **near).mean:.0f} questions, where
+theory expects {2 * near["distance_ms"] * questions(EXACT, near["switches"])} ms.
 
 **A frame can overtake its rules.** Rules for the whole path and the frame leave the controller in the same instant and
-take as long, whichever goes first ({wait(PATH):.2f} and {wait(FRAME_FIRST):.2f} ms with three switches). Open vSwitch
-then carries out the messages of each switch by themselves. In {len(twice)} of {len(far)} runs with five switches a
-switch met the frame before its rule was in its table, and asked once more ({max(far):.1f} ms): in a capture of that run
-the question leaves after the rule has arrived.
+take as long, whichever goes first (with three switches {wait(PATH):.2f} ms in {waits(measured, PATH, 3).count} runs and
+{wait(FRAME_FIRST):.2f} ms in {waits(measured, FRAME_FIRST, 3).count}). Open vSwitch then carries out the messages of
+each switch by themselves. In {len(twice)} of {len(far)} runs with five switches a switch met the frame before its rule
+was in its table, and asked once more ({max(far):.1f} ms): in a capture of that run the question leaves after the rule
+has arrived.
 """)
 
 # %% [markdown]
@@ -123,16 +128,18 @@ page.claims()
 # %%
 say(f"""
 **How it could come out otherwise.** The first claim fails with a controller that answers for the whole path
-({wait(PATH, 1):.1f} ms with one switch, {wait(PATH, 5):.1f} ms with five). The second fails for a packet that nobody
-answers, as the first of a UDP stream: no echo reply comes, and either controller is asked three times a switch. The
-third is by construction. A question takes {min(beyond):.3f} to {max(beyond):.3f} ms more than the way there and back,
-which is how the lab's kernel wakes switch and controller; one that computes for a millisecond adds it to each question.
-Chance has a hand in frames that overtake rules, and else in the last digit that `ping` prints: so the intervals are
-narrow, and say nothing of other machines.
+({wait(PATH, 1):.1f} ms with one switch, {wait(PATH, 5):.1f} ms with five). The second would fail for a packet that
+nobody answers, as the first of a UDP stream: no echo reply comes, and either controller is asked three times a switch.
+
+The third is by construction. A question takes {min(beyond):.3f} to {max(beyond):.3f} ms more than the way there and
+back, which is how the lab's kernel wakes switch and controller; one that computes for a millisecond adds it to each
+question. Chance has a hand in frames that overtake rules, and else in the last digit that `ping` prints: so the
+intervals are narrow, and say nothing of other machines.
 
 The controllers' names matter less than their rules: the learning switch that students write for os-ken in Lab 14
 matches addresses as well, and is asked {QUESTIONS} times at two switches; that of POX (`forwarding.l2_learning`,
-5f82461, tried with one seed) matches every field, and is asked 4 N times. POX is not in the lab image. A clone of it
+commit 5f82461, tried with one seed and not in the table) matches every field, and is asked 4 N times. POX is not in
+the lab image. A clone of it
 below your folder is a level like any other, and so is a program of your own (`openflow:osken-manager mine.py`):
 
     linklab study run controllers --set "controller=openflow:python3 pox/pox.py forwarding.l2_learning"

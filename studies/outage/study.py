@@ -34,6 +34,13 @@ BFD: Final = "ospf-bfd"
 USUAL: Final = "ospf-10-40"
 """OSPF with the intervals that RFC 2328 gives as samples (appendix C.3), in seconds: FRR's own."""
 QUICK: Final = "ospf-1-2"
+NAMES: Final = {
+    STATIC: "static routes",
+    USUAL: "OSPF, 10 s and 40 s",
+    QUICK: "OSPF, 1 s and 2 s",
+    BFD: "OSPF, 1 s and 2 s, with BFD",
+}
+"""What the page calls them: OSPF with its hello and dead intervals."""
 CUT_S: Final = 2.5
 """How long the cable fails: the receiver of a film takes three seconds of silence for its end."""
 BEGIN_S: Final = 3.0

@@ -203,8 +203,10 @@ _ASKED_OF: Final[Mapping[str, Quantity]] = {
     ),
     "TCP on L3 less that on L1, of the rates (points)": _l3_nearer,
     "Jain's index of connections": partial(_jain, {"four connections": PARALLEL}),
-    "TCP of pairs apart, of the rate (%)": partial(_apart, lambda name, mbps, _: _percent_of_rate(name, mbps)),
-    "TCP of pairs apart, of what each has alone (%)": partial(
+    "TCP of pairs on different links, of the rate (%)": partial(
+        _apart, lambda name, mbps, _: _percent_of_rate(name, mbps)
+    ),
+    "TCP of pairs on different links, of what each has alone (%)": partial(
         _apart, lambda _, mbps, alone_mbps: 100 * mbps / alone_mbps if alone_mbps else math.inf
     ),
 }

@@ -21,7 +21,8 @@ CONSTANTS = {
     "mtu": "1518 bytes; 4370 bytes; 7999 bytes; 1600 bytes; 4 bytes; 802.3; 14.04; 7000 packets; 5 ms; "
     "7995 bytes; 20 bytes; 34 bytes; 10 Mbit/s; 100 Mbit/s",
     "outage": "10 s; 40 s; 5 s; 5 ms; 9.5; 10.5",
-    "report": "33 frames; 25 s; 9.6 ms; 16.8; 1.048576 times; 10 s; 1512 bytes; 1000 bytes; 1470 bytes; 1514 bytes",
+    "report": "33 frames; 33 packets; 25 s; 9.6 ms; 16.8; 1.048576 times; 10 s; 1512 bytes; 1000 bytes; 1470 bytes; "
+    "1514 bytes; 4.1; 1 %",
     "switches": "100 Mbit/s; 10 Mbit/s; 1440 bytes; 1470 bytes; 100 packets; 20 bytes; 250 us; 64 us; 6.4; 7.0; 6.3; "
     "4.1",
     "tcp": "10 Mbit/s; 100 packets; 10 packets; 200 ms; 10 s; 16 s; 50 ms; 10 %",
