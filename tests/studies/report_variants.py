@@ -1,6 +1,6 @@
 """Networks on which the course report's conclusions come out otherwise than on its own.
 
-``python -m tests.studies.report_variants`` measures them on virtual time (six minutes) and writes `FOLDER`.
+``python -m tests.studies.report_variants`` measures them on virtual time (a quarter of an hour) and writes `FOLDER`.
 """
 
 from __future__ import annotations
