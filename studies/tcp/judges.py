@@ -74,13 +74,15 @@ def model_percent(queue_packets: int, link_percent: int) -> float:
     """Return what a model leaves CUBIC beside one BBR connection, in percent of the link.
 
     R. Ware, M. Mukerjee, S. Seshan, J. Sherry, "Modeling BBR's Interactions with Loss-Based Congestion Control", IMC
-    2019. BBR keeps under way twice its rate times the round trip that it knows, which it learns in 200 ms of every 10
-    s, when it sends four packets: so what CUBIC has in the queue counts as the path's own. Of a queue of q packets, X
-    times what the path holds, CUBIC keeps ``p = 1/2 - 1/(2X) - 4/q``, and all in those 200 ms.
+    2019, equations 9 to 11. BBR keeps under way twice its rate times the round trip that it knows, which it measures
+    every 10 s with four packets under way: what CUBIC has in the queue then counts as the path's own. Of a queue of q
+    packets, X times what the path holds, CUBIC keeps ``p = 1/2 - 1/(2X) - 4/q``. While BBR measures, all is CUBIC's:
+    until a full queue is empty, 200 ms, and a round trip.
     """
-    held_packets = idle_rtt_ms(link_percent) / packet_ms(_path(queue_packets, link_percent).hops[-1])
-    kept = max(0.0, 0.5 - held_packets / (2 * queue_packets) - 4 / queue_packets)
-    return 100 * (1 - (1 - kept) * (1 - 0.2 / 10))
+    round_trip_ms, each_ms = idle_rtt_ms(link_percent), packet_ms(_path(queue_packets, link_percent).hops[-1])
+    kept = max(0.0, 0.5 - round_trip_ms / each_ms / (2 * queue_packets) - 4 / queue_packets)
+    silent_ms = queue_packets * each_ms + 200 + round_trip_ms
+    return 100 * (1 - (1 - kept) * (1 - silent_ms / 10_000))
 
 
 def _even(version: str, tables: Tables) -> Any:
@@ -109,7 +111,7 @@ def _kinds_alike(tables: Tables) -> Finding:
     both = {it: [furthest_percent(tables[TCP.name], it, kind) for kind in KERNEL] for it in VERSIONS}
     apart = {version: difference(*values) for version, values in both.items()}
     told = ", ".join(f"{NAMES[version]} {it}" for version, it in apart.items())
-    return Finding(every(map(_near, apart.values())), f"furthest share, bridge less Open vSwitch, in points: {told}")
+    return Finding(every(map(_near, apart.values())), f"furthest share, bridge less ovs, in points: {told}")
 
 
 def _near(apart: MeanDifference) -> Outcome:
@@ -119,7 +121,7 @@ def _near(apart: MeanDifference) -> Outcome:
     return True if apart.low >= -_EVEN_PERCENT and apart.high <= _EVEN_PERCENT else None
 
 
-_OFF: Final = "; the furthest share is {mean:.0f} % off a quarter ({low:.0f} to {high:.0f})"
+_OFF: Final = "; the furthest {mean:.0f} % off ({low:.0f} to {high:.0f})"
 _ASKED_OF: Final[Mapping[str, Quantity]] = {
     **{f"{NAMES[it]}, share furthest from a quarter (%)": partial(_even, it) for it in VERSIONS},
     "Vegas, share furthest from a quarter where flows are known (%)": lambda tables: numbered(
@@ -139,36 +141,37 @@ _FOUR: Final = "shares of four, the last 16 of 24 s"
 _CLAIMS: Final = (
     *(
         _claim(
-            f"even-{it}", f"Four {NAMES[it]} senders share the link evenly, on a bridge and on Open vSwitch.", _FOUR,
+            f"even-{it}", f"Four {NAMES[it]} senders share evenly on both switches.", _FOUR,
             Threshold(f"{NAMES[it]}, share furthest from a quarter (%)", "<=", _EVEN_PERCENT, _OFF, "apart"),
         )
         for it in VERSIONS
     ),
     _claim(
-        "known", "Four Vegas senders share it evenly on Open vSwitch once it knows their flows.", _FOUR,
+        "known", "Four Vegas senders share evenly on Open vSwitch that knows their flows.", _FOUR,
         Threshold("Vegas, share furthest from a quarter where flows are known (%)", "<=", _EVEN_PERCENT, _OFF, "apart"),
     ),
     _claim(
-        "later", "With Vegas on a bridge, a sender that starts 50 ms later gets half as much again or more.", _FOUR,
+        "later", "With Vegas on the bridge, a sender that starts 50 ms later gets half as much again or more.", _FOUR,
         Threshold("Vegas, share of h3 above a quarter (%)", ">=", 50, "{:.0f} % more at least ({})"),
     ),
     _claim(
-        "full", "Whichever version four senders have, the link stays full.", "sum of four, the last 16 of 24 s",
+        "full", "Whichever version four senders have, they fill 98 % of the link.", "sum of four, the last 16 of 24 s",
         Threshold("data of what the link can carry (%)", ">=", 98, "{:.1f} % or more ({})"),
     ),
     *(
         _claim(
-            f"model-{it}", f"Beside BBR, CUBIC keeps what the model leaves it; {name}.", "the last 30 of 45 s",
+            f"model-{it}", f"Beside BBR, CUBIC is within {_MODEL_POINTS} points of the model; {name}.",
+            "the last 30 of 45 s",
             Threshold(
                 f"CUBIC's share off the model, {name} (points)", "<=", _MODEL_POINTS,
-                "; {mean:.0f} points off ({low:.0f} to {high:.0f})", "apart",
+                "; {mean:.0f} off ({low:.0f} to {high:.0f})", "apart",
             ),
         )
         for it, name in LINKS.items()
     ),
 )  # fmt: skip
 _KINDS: Final = Claim(
-    "tcp-kinds", "The kind of switch makes no difference to how evenly four senders of a version share.", "ours",
+    "tcp-kinds", f"The kind of switch moves no version's furthest share by more than {_EVEN_PERCENT} points.", "ours",
     "either", f"difference of means within {_EVEN_PERCENT} points, for each version",
 )  # fmt: skip
 CLAIMS: Final = Claims(

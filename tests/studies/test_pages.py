@@ -25,8 +25,8 @@ CONSTANTS = {
     "1514 bytes; 4.1; 1 %",
     "switches": "100 Mbit/s; 10 Mbit/s; 1440 bytes; 1470 bytes; 100 packets; 20 bytes; 250 us; 64 us; 6.4; 7.0; 6.3; "
     "4.1",
-    "tcp": "10 Mbit/s; 100 packets; 10 packets; 200 ms; 10 s; 16 s; 50 ms; 10 %",
-    "trunks": "10 Mbit/s; 100 Mbit/s; 2.5 Mbit/s; 100 packets; 20 ms; 5 s; 10 s",
+    "tcp": "10 Mbit/s; 100 packets; 10 packets; 200 ms; 10 s; 50 ms; 10 %",
+    "trunks": "10 Mbit/s; 100 Mbit/s; 2.5 Mbit/s; 100 packets; 5 s",
     "two-pcs": "1518 bytes; 10 Mbit/s; 1000 Mbit/s; 2000 packets",
     "video": "2 Mbit/s; 8 Mbit/s; 10 Mbit/s; 100 Mbit/s; 1000 Mbit/s; 16 packets; 20 packets; 21 packets; 70 ms; "
     "90000 s; 0.1 %",

@@ -52,9 +52,9 @@ def table(
 
 
 def test_the_model_leaves_cubic_near_half_of_a_long_queue_and_little_of_a_short_one() -> None:
-    # 2.12 packets are on the way: 5.21 ms of serialisation there and back, halved, in steps of 1.2304 ms
-    assert model_percent(100, 100) == pytest.approx(100 * (1 - 0.98 * (1 - (0.5 - 2.117 / 200 - 0.04))), abs=0.01)
-    assert model_percent(10, 100) == pytest.approx(2)
+    # 2.117 packets of 1.2304 ms are on the way in 2.6048 ms; of 10 s BBR is silent for 123.04 + 200 + 2.6048 ms
+    assert model_percent(100, 100) == pytest.approx(100 * (1 - 0.9674355 * (1 - (0.5 - 2.117 / 200 - 0.04))), abs=0.01)
+    assert model_percent(10, 100) == pytest.approx((12.304 + 200 + 2.6048) / 100)
 
 
 def test_faster_links_are_the_senders_alone() -> None:
