@@ -20,10 +20,9 @@
 #
 # Open vSwitch in user space is another matter. Its process sleeps until a packet comes, and the kernel wakes sleepers
 # a little late. While it is awake it reads its ports one after the other, so packets that come meanwhile leave in the
-# ports' order, whichever came first; at the higher rate that decides which of them finds a slot in a full queue. How
-# much of this is the switch's and how much the lab clock's, which moves a little with every question that a polling
-# program asks it, cannot be told apart: **its shares and losses at 100 Mbit/s are to be read with that in mind**, and
-# no verdict rests on them.
+# ports' order, whichever came first; at the higher rate that decides which of them finds a slot in a full queue. It
+# is awake for as long as its questions for the time move the lab's clock, and not for as long as it computes: **its
+# shares and losses at 100 Mbit/s are to be read with that in mind**, and no verdict rests on them.
 #
 # Links serialise as cables do (`overhead_bytes=24` of a link). Mininet's own links are token buckets
 # (`--set link=token-bucket`): a frame that comes alone passes at once. Queues hold 100 packets; the paper does not say
@@ -70,7 +69,6 @@ kinds = {
     OPENFLOW: "Open vSwitch, learning controller",
     NONE: "no switch, one cable",
 }
-FAR_MS = 0.1  # what no switch of ours adds to a round trip while it rests between packets
 
 
 def name_of(switch):
@@ -175,14 +173,8 @@ def by_payload(figure):
         apart = [[it.mean - it.low for it in curve.values()], [it.high - it.mean for it in curve.values()]]
         axes.errorbar(list(curve), means[name], apart, label=name, capsize=3, **style)
     axes.plot(payloads, list(theory.values()), color=BLACK, linestyle=(0, (1, 2)), linewidth=1.2, label="theory")
-    if rtt:
-        restless = (it for it, values in curves.get(kinds[USER], {}).items() if values.mean - theory[it] > FAR_MS)
-        far = ", ".join(map(str, restless))
-        note = far and (
-            f"{kinds[USER]} at {far} bytes: the switch's program never rested there, and while a program asks for the "
-            "time without rest the lab's clock moves on with every question. **These are no times of a switch.**"
-        )
-    else:
+    note = ""
+    if not rtt:
         offered = load_of(figure.testbed, figure.rate_mbps)["additional_mbps"]
         level(axes, offered, f"offered: {offered:g}")
         counts = sorted({values.count for curve in curves.values() for values in curve.values()})
