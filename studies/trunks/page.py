@@ -46,9 +46,9 @@ say(f"""
 - *Bonding.* A bond keeps a conversation on one trunk, so that its frames keep their order (IEEE 802.1AX): one
   connection gets {ONE_MBPS:.2f} Mbit/s of data. By layer 2 (hardware addresses, Linux's default) a pair of hosts is one
   conversation, by layers 3 and 4 (addresses and ports) a connection is. If a hash puts each of n connections on either
-  trunk with equal chance, they use 2 (1 - 1/2^n) trunks on average, and both in a part 1 - 1/2^(n-1) of all runs: of
-  {runs}, {", ".join(expected_both)} for 1 to 4. *Round-robin* deals frames out in turn, against 802.1AX: it uses both
-  trunks, and TCP has to stand that frames overtake each other.
+  trunk with equal chance, they use 2 (1 - 1/2^n) trunks on average, and both in a part 1 - 1/2^(n-1) of all runs:
+  {", ".join(expected_both)} of {runs} runs for 1 to 4. *Round-robin* deals frames out in turn, against 802.1AX: it uses
+  both trunks, and TCP has to stand that frames overtake each other.
 - *Priority.* Strict priority (IEEE 802.1Q, 8.6.8.1) sends the class's frames first, so a class that offers less than
   the link carries loses nothing. Every host sends 2.5 Mbit/s to every other, and h1 {offered_mbps:g} Mbit/s more to h2:
   with headers too much for **two** ports, h1's own and the switch's to h2. Each without priority lets the same part of
