@@ -89,3 +89,12 @@ def test_a_snapshot_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     snapshot.remove(made[0])
     snapshot.find_or_make(IMAGE, qemu, 832)
     assert len(made) == 2
+
+
+def test_an_image_that_has_no_room_to_be_unpacked_is_refused(tmp_path: Path) -> None:
+    """Its files are there twice at first: 10 MB of them want more than 20 MB."""
+    (tmp_path / "image" / "root").mkdir(parents=True)
+    (tmp_path / "image" / "root" / "file").write_bytes(bytes(10 << 20))
+    with pytest.raises(LabError, match="LINKLAB_GUEST_MB"):
+        root.write_initramfs(tmp_path / "image", tmp_path / "ram", 30 << 20)
+    assert root.write_initramfs(tmp_path / "image", tmp_path / "ram", 60 << 20)[1] > 10 << 20

@@ -27,8 +27,11 @@ from linklab.runtime.qemu.gdb import Gdb
 VARIABLE: Final = "LINKLAB_QEMU"
 """The environment variable that names the program, where it is not found on the PATH."""
 PROGRAM: Final = "qemu-system-x86_64"
+ROOT_PERCENT: Final = 75
+"""Percent of a booting machine's memory that its files may take, without the archive that they are unpacked from."""
 KERNEL_WORDS: Final = (
     "norandmaps tsc=reliable tsc_early_khz=1000000 rdinit=/init panic=-1 reboot=t bonding.max_bonds=0 loglevel=5 "
+    f"initramfs_options=size={ROOT_PERCENT}% "
     "printk.devkmsg=on random.seed=0 clearcpuid=rep_good"  # string instructions may be slow: see copy.patch
 )
 _START_LIMIT_S = 120.0

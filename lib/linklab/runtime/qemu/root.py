@@ -18,6 +18,7 @@ from linklab.guest.init import LIBRARY, PACKAGES
 from linklab.runtime.backends import ENVIRONMENT
 from linklab.runtime.image.find import package_files, sent_files
 from linklab.runtime.image.tree import contents
+from linklab.runtime.qemu.machine import ROOT_PERCENT
 
 _PACKAGES: Final = ("prettytable", "tabulate", "wcwidth")
 """What students' simpleperfs import. In a guest of user-mode Linux all that is installed is there to be read."""
@@ -72,7 +73,7 @@ def write_initramfs(image: Path, memory: Path, memory_bytes: int) -> tuple[int, 
         archive.file("init", 0o755, first_program().encode())
         archive.end()
         size = file.tell() - start
-        if start + size > memory_bytes:
+        if size + size * 100 // ROOT_PERCENT > memory_bytes:  # it is there twice until it is unpacked
             raise LabError("the lab image does not fit into a lab's memory: set LINKLAB_GUEST_MB to more")
         return start, size
 
