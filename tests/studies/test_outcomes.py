@@ -170,6 +170,7 @@ OUTCOMES: Mapping[str, tuple[Configuration, Configuration]] = {
     "trunks-four": (trunks(), trunks(full_of_twenty=3)),
     "trunks-turn": (trunks(), trunks(round_robin=1.0)),
     "priority-switch": (trunks(), trunks(switch_mbps=2.6)),
+    "priority-wait": (trunks(), trunks(wait=1.5)),
 }
 """By claim: a configuration on which it is reproduced, and one on which it is not."""
 
