@@ -124,6 +124,21 @@ def test_the_command_prints_a_table_and_a_line_for_each_failed_cell(
 
 @pytest.mark.large
 @pytest.mark.lab
+def test_what_labs_wait_for_at_first_is_made_before_notebooks_run(
+    virtual: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the second of two notebooks at once shows that it waits for the first one's lab."""
+    assert virtual.image is not None
+    monkeypatch.setenv("LINKLAB_IMAGE", str(virtual.image.folder))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    library = tmp_path / "cache" / "linklab" / "image" / "library"
+    kit = _kit(tmp_path, _01_good=[f"import pathlib\nmade, *_ = pathlib.Path({str(library)!r}).iterdir()"])
+    _store(notebooks_of(kit)[0])
+    assert main(["validate", "--root", str(kit), "--jobs", "1"]) == 0
+
+
+@pytest.mark.large
+@pytest.mark.lab
 def test_outputs_are_stored_by_one_command_twice_the_same_and_compared(
     virtual: Kind, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

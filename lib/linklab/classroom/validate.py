@@ -35,6 +35,7 @@ from linklab.notebooks.starters import SUFFIX
 from linklab.progress import ProgressDisplay
 from linklab.runtime import container
 from linklab.runtime.backends import choose
+from linklab.runtime.image.find import library
 
 _EXECUTED: Final = "executed"
 _DAY_S: Final = 86_400
@@ -191,7 +192,8 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def run(arguments: argparse.Namespace) -> int:
     """Validate, print a table, and return the exit status. Raises LinklabError before anything is run."""
-    exact = choose().name == "guest"  # raises with the fix where labs cannot run here
+    kind = choose()  # raises with the fix where labs cannot run here
+    exact = kind.name == "guest"
     if (arguments.students is None) != (arguments.secret is None):
         raise LinklabError("--students and --secret go together: give both, or none")
     if arguments.sample and arguments.students is None:
@@ -209,6 +211,8 @@ def run(arguments: argparse.Namespace) -> int:
     if not exact:
         print("Labs run in QEMU here, whose digits are its own: the checks alone count, and no outputs are compared.")
     jobs = how_many(arguments.jobs, len(notebooks) * len(networks))
+    if kind.image:
+        library(kind.image)  # made by the first lab otherwise, and the second notebook would show that it waits for it
     began_s = time.monotonic()
     found = validate(
         notebooks, networks, jobs=jobs, compare=exact and not arguments.update, cell_limit_s=arguments.cell_limit_s
