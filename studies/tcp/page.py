@@ -9,7 +9,7 @@
 # BBR (h1) beside CUBIC (h2), on the bridge alone.
 
 # %%
-from linklab.show.chart import BLACK, BLUE, VERMILLION, label_axes, legend, panels
+from linklab.show.chart import BLACK, BLUE, VERMILLION, dots, label_axes, legend, panels
 from linklab.study.claims import by_repeat
 from linklab.study.notebook import open_page
 from linklab.study.page import fixed, say, spread, table
@@ -102,24 +102,16 @@ drawing, (evenness, beside) = panels(
     1, 2,
 )  # fmt: skip
 styles = {"bridge": (BLUE, "o"), "ovs": (VERMILLION, "s")}
-
-
-def dots(axes, at, values, colour, marker, label=""):
-    """A mark for each run, side by side, so that none covers another."""
-    places = [at + 0.02 * (number - (values.count - 1) / 2) for number in range(values.count)]
-    axes.plot(places, values.values, marker, color=colour, markersize=4, markerfacecolor="white", label=label)
-
-
 for version, kind, start in settings:
     at = VERSIONS.index(version) + 0.3 * (KERNEL.index(kind) - 0.5)
     label = KINDS[kind] if version == VERSIONS[0] else ""
-    dots(evenness, at, furthest_percent(tcp, version, kind, start), *styles[kind], label)
+    dots(evenness, at, furthest_percent(tcp, version, kind, start).values, *styles[kind], label)
 evenness.set_xticks(range(len(VERSIONS)), [NAMES[it] for it in VERSIONS])
 label_axes(evenness, "four senders of a version, started together", "share furthest from a quarter (% off)")
 evenness.set_ylim(bottom=0)
 legend(evenness, columns=1)
 for number, (queue, link) in enumerate(mixed):
-    dots(beside, number, cubic_percent(tcp, queue, link), BLUE, "o", "" if number else "a run")
+    dots(beside, number, cubic_percent(tcp, queue, link).values, BLUE, "o", "" if number else "a run")
     model = model_percent(queue, link)
     beside.plot([number - 0.3, number + 0.3], [model] * 2, color=BLACK, label="" if number else "model")
 beside.set_xticks(range(len(mixed)), [f"{queue},\n{'alike' if link == 100 else 'faster'}" for queue, link in mixed])

@@ -8,7 +8,7 @@
 # switch are not compared: all is on the Linux bridge, and on **virtual time**.
 
 # %%
-from linklab.show.chart import BLACK, BLUE, LINES, label_axes, legend, panels
+from linklab.show.chart import BLACK, BLUE, LINES, dots, label_axes, legend, panels
 from linklab.study.notebook import open_page
 from linklab.study.page import fixed, say, spread, table
 from studies.trunks.judges import (
@@ -112,10 +112,7 @@ bonding.set_ylim(0, 2.1 * ONE_MBPS)
 label_axes(bonding, "connections", "data that arrive (Mbit/s)")
 legend(bonding, columns=1)
 for number, (found, theory) in enumerate(zip(flows, theory_mbps, strict=True)):
-    at = [number + 0.02 * (run - (found.count - 1) / 2) for run in range(found.count)]
-    classes.plot(
-        at, found.values, "o", color=BLUE, markersize=4, markerfacecolor="white", label="" if number else "a run"
-    )
+    dots(classes, number, found.values, BLUE, "o", "" if number else "a run")
     classes.plot([number - 0.3, number + 0.3], [theory] * 2, color=BLACK, label="" if number else "theory")
 classes.set_xticks(range(len(places)), [where.replace(" and ", "\nand ") for where in places])
 classes.set_ylim(0, 1.1 * offered_mbps)

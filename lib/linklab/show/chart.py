@@ -240,6 +240,12 @@ def level(axes: Axes, value: float, text: str, *, below: bool = False) -> None:
     )
 
 
+def dots(axes: Axes, at: float, values: Sequence[float], colour: str, marker: str = "o", label: str = "") -> None:
+    """Draw a mark for each run of one setting, side by side around ``at``, so that none covers another."""
+    places = [at + 0.02 * (number - (len(values) - 1) / 2) for number in range(len(values))]
+    axes.plot(places, values, marker, color=colour, markersize=4, markerfacecolor="white", label=label)
+
+
 def sketched(axes: Axes, points: Points) -> None:
     """Draw what a student sketched before the measurement, dashed, on the axes of the measurement; nothing if empty.
 
