@@ -139,8 +139,8 @@ intervals are narrow, and say nothing of other machines.
 The controllers' names matter less than their rules: the learning switch that students write for os-ken in Lab 14
 matches addresses as well, and is asked {QUESTIONS} times at two switches; that of POX (`forwarding.l2_learning`,
 commit 5f82461, tried with one seed and not in the table) matches every field, and is asked 4 N times. POX is not in
-the lab image. A clone of it
-below your folder is a level like any other, and so is a program of your own (`openflow:osken-manager mine.py`):
+the lab image. A clone of it below your folder is a level like any other, and so is a program of your own
+(`openflow:osken-manager mine.py`):
 
     linklab study run controllers --set "controller=openflow:python3 pox/pox.py forwarding.l2_learning"
 """)
