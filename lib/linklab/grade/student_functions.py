@@ -79,7 +79,7 @@ class Trial:
 
     def _check(self, name: str, answer: Any, right: Any, slip: Formula | None) -> Check:
         what, wanted = f"{name}: {_call(self.cases[name])}", numbers(right) or []
-        expected = "a number" if is_one(right) else f"{len(wanted)} numbers"
+        expected = "a number" if is_one(right) else counted(len(wanted), "number")
         hints = (self.remarks[name], *as_tuple(self.hints)) if name in self.remarks else as_tuple(self.hints)
         if same(answer, right, self.tolerance):
             return Check.passing(what, shown(right), shown(answer))
@@ -97,7 +97,8 @@ class Trial:
             hints = (slip.step, *hints[:1], *hints[1:][-1:])
             return Check.failing(what, f"{found}: {slip.reason}", hints, expected, found, slip=slip.reason)
         if len(given) != len(wanted):
-            return Check.failing(what, f"{len(given)} numbers instead of {len(wanted)}", hints, expected, found)
+            reason = f"{counted(len(given), 'number')} instead of {len(wanted)}"
+            return Check.failing(what, reason, hints, expected, found)
         if found == shown(right):
             found = repr(answer)
         return Check.failing(what, f"it gives {found}", hints, expected, found)

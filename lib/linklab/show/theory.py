@@ -397,7 +397,7 @@ def detection(hello_s: float = 1, dead_s: float = 3, measured: Curve | None = No
             missing = math.ceil(dead_s / hello_s - 1e-9)
             said = (
                 f"A Hello every {hello_s:g} s, dead after {dead_s:g} s: packets are lost for {dead_s - hello_s:.3g} to "
-                f"{dead_s:.3g} s. A neighbour that lives is given up if {missing} Hellos in a row are lost."
+                f"{dead_s:.3g} s. A neighbour that is alive is taken for dead if {missing} Hellos in a row are lost."
             )
         return TheoryLines(series, said)
 
