@@ -11,7 +11,8 @@ const WIDGETS = { network, prediction, theory };
 
 /** Draw the widget that the model names; return what it draws with. `keys` is where its keys are pressed. */
 async function draw({ model, el, keys, signal }) {
-  const name = model.get("widget"), begun = performance.now();
+  const name = model.get("widget");
+  const begun = performance.now();
   el.classList.add("linklab-widget", `linklab-${name}`);
   try {
     const drawn = await WIDGETS[name].render({ model, el, keys, signal });
@@ -31,15 +32,19 @@ async function render({ model, el }) {
   el.classList.add("lm-suppress-shortcuts");
   el.dataset.lmSuppressShortcuts = "true";
   await draw({ model, el, keys: el, signal: view.signal });
-  el.addEventListener("keydown", (event) => {
-    event.stopPropagation();
-    if (event.key === "Escape") el.closest(".jp-Cell")?.focus();
-  }, { signal: view.signal });
+  el.addEventListener(
+    "keydown",
+    (event) => {
+      event.stopPropagation();
+      if (event.key === "Escape") el.closest(".jp-Cell")?.focus();
+    },
+    { signal: view.signal },
+  );
   return () => view.abort();
 }
 
 for (const place of document.querySelectorAll("[data-widget][data-packed]:not(.linklab-widget)")) {
-  const keys = place.matches("body > main") ? document : place;  // a page of its own has all keys
+  const keys = place.matches("body > main") ? document : place; // a page of its own has all keys
   window.linklabWidget = draw({ model: { get: (name) => place.dataset[name] }, el: place, keys });
 }
 

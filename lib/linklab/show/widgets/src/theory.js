@@ -6,15 +6,26 @@ import { COLOURS, DASHES, INK, followScheme, ink } from "./scheme.js";
 
 export function render({ model, el, signal }) {
   const { title, x, y, sliders, measured } = model.get("about");
-  const axes = new Axes(x, y, title, () => show()), legend = element("div", { className: "in-a-row" }), said = element("p", { role: "status" });
+  const axes = new Axes(x, y, title, () => show());
+  const legend = element("div", { className: "in-a-row" });
+  const said = element("p", { role: "status" });
   const rows = sliders.map((one) => {
     const now = element("output", {});
-    const slider = element("input", { type: "range", min: one.low, max: one.high, step: one.step, value: model.get("values")[one.name], oninput: () => {
-      model.set("values", { ...model.get("values"), [one.name]: +slider.value });
-      model.save_changes();
-      name();
-    } });
-    const name = () => { now.textContent = slider.ariaValueText = `${+slider.value} ${one.unit}`; };
+    const slider = element("input", {
+      type: "range",
+      min: one.low,
+      max: one.high,
+      step: one.step,
+      value: model.get("values")[one.name],
+      oninput: () => {
+        model.set("values", { ...model.get("values"), [one.name]: +slider.value });
+        model.save_changes();
+        name();
+      },
+    });
+    const name = () => {
+      now.textContent = slider.ariaValueText = `${+slider.value} ${one.unit}`;
+    };
     name();
     return element("label", { className: "slider" }, element("span", {}, one.label), slider, now);
   });
@@ -26,7 +37,10 @@ export function render({ model, el, signal }) {
     axes.inside.replaceChildren(...drawnLines, ...measured.flatMap((points) => axes.dots(points)));
     const named = (name, innerHTML) => element("span", { className: "in-a-row", innerHTML }, name);
     const dot = `<svg width="8" height="8" aria-hidden="true"><circle cx="4" cy="4" r="3" fill="${ink(INK)}"/></svg>`;
-    legend.replaceChildren(...lines.map(([name], n) => named(name, lineSign({ stroke: ink(COLOURS[n]), width: LINE, dash: DASHES[n] }))), ...measured.map(() => named("your measurements", dot)));
+    legend.replaceChildren(
+      ...lines.map(([name], n) => named(name, lineSign({ stroke: ink(COLOURS[n]), width: LINE, dash: DASHES[n] }))),
+      ...measured.map(() => named("your measurements", dot)),
+    );
     said.textContent = words;
   };
   el.append(element("h2", {}, title), ...rows, legend, axes.svg, said);
