@@ -203,10 +203,11 @@ def full_queue_rtt(
     )
 
 
-def loaded_rtt(path: MeasuredPath, duration_s: float = 25, pings: int = 25) -> Expectation:
+def loaded_rtt(path: MeasuredPath, duration_s: float = 25, pings: int = 25, *, in_step: bool = False) -> Expectation:
     """Return the mean RTT of pings during a TCP transfer of one connection that starts with them, in ms.
 
-    The pings are spread evenly over the transfer.
+    The pings are spread evenly over the transfer. Pings ``in_step`` with the queue's sawtooth all meet one moment of a
+    tooth, or two: their mean says no more than one ping (RFC 2330, section 11.1, on periodic samples).
 
     Raises MeasurementError for less than one ping.
     """
@@ -222,15 +223,15 @@ def loaded_rtt(path: MeasuredPath, duration_s: float = 25, pings: int = 25) -> E
     swing = (1 - BETA) * pipe.full_window_packets / pipe.room_packets if pipe.room_packets else 1.0
     fullest = max(*shares, smooth(pipe, duration_s).queue_share, 1 - min(swing, 1.0) / 2)
     first_ping = 1 / pings  # it finds an empty queue
-    two_standard_errors = 2 * _SAWTOOTH_DEVIATION / math.sqrt(pings)
+    two_standard_errors = 2 * _SAWTOOTH_DEVIATION / math.sqrt(1 if in_step else pings)
     likely = clamp(statistics.median(shares), 0, 1)
     low = max(0.0, least - first_ping - two_standard_errors)
     high = min(1.0, fullest + two_standard_errors)
     why = (
         f"{base:g} ms without load, plus {100 * low:.0f} to {100 * high:.0f} % of the {most:.3g} ms that "
         f"{hop.link.label}'s full queue adds: CUBIC's window swings between 0.7 and 1 of what fills path and queue, "
-        f"the first ping meets an empty queue, and the mean of {pings} pings is off by up to "
-        f"{100 * two_standard_errors:.0f} %"
+        f"the first ping meets an empty queue, and the mean of {pings} pings{' in step with it' if in_step else ''} is "
+        f"off by up to {100 * two_standard_errors:.0f} %"
     )
     slack_ms = _QUEUE_SLACK_PACKETS * pipe.packet_ms
     return Expectation(

@@ -5,6 +5,7 @@ Theory is computed for the network as it was read back right before the measurem
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import fsum
@@ -58,6 +59,8 @@ from linklab.units import BITS_PER_BYTE
 Transfer = TcpResult | SimpleperfResult
 TRANSFERS: Final[tuple[type[Transfer], ...]] = (SimpleperfResult, TcpResult)
 TRANSFER_FLOWS: Final = (SimpleperfFlow, TcpFlow)
+_IN_STEP: Final = 0.8
+"""Correlation of neighbouring pings: a sawtooth's is less where each ping is a thirtieth of a tooth or more further."""
 Kind = TypeVar("Kind")
 
 FEWEST_PINGS: Final = 25
@@ -230,7 +233,7 @@ def loaded_checks(name: str, given: object, ends: tuple[str, str]) -> tuple[Chec
     duration_s, interval_s = sent.flow.duration_s, ping.flow.interval_s
     numbers = (
         ("throughput", sent.throughput_mbps, tcp_throughput(path, duration_s)),
-        ("mean RTT", ping.rtt_mean_ms, loaded_rtt(path, duration_s, ping.sent_packets)),
+        ("mean RTT", ping.rtt_mean_ms, loaded_rtt(path, duration_s, ping.sent_packets, in_step=_keep_step(ping))),
         ("highest RTT", ping.rtt_max_ms, full_queue_rtt(path, interval_s=interval_s)),
     )
     first, *others = (
@@ -239,6 +242,18 @@ def loaded_checks(name: str, given: object, ends: tuple[str, str]) -> tuple[Chec
     more = [it.flow.name for it in run.results if isinstance(it, PingResult) and it is not ping]
     note = f"; not looked at: pings of {listed(more, ', ')}" if more else ""
     return replace(first, found=first.found + note), *others
+
+
+def _keep_step(ping: PingResult) -> bool:
+    """Return whether pings keep step with the queue's sawtooth: each meets it as the one before, or the last but one.
+
+    With a tooth a second, pings once a second see one moment of it. The first ping, which met no load, does not count.
+    """
+    rtts_ms = [it for it in ping.rtt_ms if it is not None][1:]
+    earlier, later = rtts_ms[:-1], rtts_ms[1:]
+    if len(set(earlier)) < 2 or len(set(later)) < 2:  # of equal numbers there is no correlation
+        return False
+    return abs(statistics.correlation(earlier, later)) > _IN_STEP
 
 
 def _without_limit(expected: Expectation, value: float | None, path: MeasuredPath) -> Expectation:
