@@ -22,6 +22,10 @@ def opened(browser: Chrome, tmp_path: Path) -> Callable[..., Ask]:
 
     def open_it(*shown: Any, **more: Any) -> Ask:
         browser.get(show.network(*shown, **more).save(tmp_path / "network.html").as_uri())
+        browser.execute_async_script(  # a picture learns its size after the first frame, and draws then
+            "const frame = requestAnimationFrame, done = arguments[0];"
+            "linklabWidget.then(() => frame(() => frame(done)));"
+        )
         return ask
 
     def ask(question: str) -> Any:

@@ -504,7 +504,6 @@ def test_a_click_on_a_packet_shows_its_headers_where_the_network_is_zoomed(
 ) -> None:
     ask = opened(recorded())
     ask(f"p.go({45 * MS}), p.zoom(2)")
-    WebDriverWait(browser, 60).until(lambda _: ask("p.stages[0].drawn.length"))
     ((x, y),) = ask("p.stages.map((it) => it.drawn[0].at.map((at, axis) => (at - it.corner[axis]) * it.scale))")
     view = browser.find_element("css selector", ".view")
     across, down = x - view.size["width"] / 2, y - view.size["height"] / 2
@@ -641,7 +640,7 @@ def test_what_an_event_was_about_goes_when_the_time_leaves_it(browser: Chrome, o
 def test_a_click_near_a_mark_of_a_track_goes_to_its_event(browser: Chrome, opened: Callable[..., Ask]) -> None:
     ask = opened(recorded())
 
-    over = WebDriverWait(browser, 60).until(lambda _: browser.find_element("css selector", ".u-over"))
+    over = browser.find_element("css selector", ".u-over")
 
     def click(x: float) -> None:
         across = round(x - over.size["width"] / 2)

@@ -60,7 +60,7 @@ Transfer = TcpResult | SimpleperfResult
 TRANSFERS: Final[tuple[type[Transfer], ...]] = (SimpleperfResult, TcpResult)
 TRANSFER_FLOWS: Final = (SimpleperfFlow, TcpFlow)
 _IN_STEP: Final = 0.8
-"""Correlation of neighbouring pings: a sawtooth's is less where each ping is a thirtieth of a tooth or more further."""
+"""Correlation of neighbouring pings above which they keep step: each meets the tooth less than a thirtieth later."""
 Kind = TypeVar("Kind")
 
 FEWEST_PINGS: Final = 25

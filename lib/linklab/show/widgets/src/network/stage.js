@@ -8,7 +8,7 @@ import { lastUpTo } from "./run.js";
 const OFF = 10; // a queue's bar from its cable
 const THICK = 13; // the bar across
 const BAR_SHARE = 0.42; // of its cable, along
-const LONG = 18; // a large packet
+const LONG = 18; // length of a large packet
 const SMALL = 4; // radius of a small packet
 const WIDE = 11; // both across
 const LARGEST = 1.8; // times the drawing's own size, where there is room
